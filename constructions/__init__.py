@@ -1,0 +1,1 @@
+"""Builds the proof's layers and runs them."""

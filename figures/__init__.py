@@ -1,0 +1,1 @@
+"""One file per figure: data in, matplotlib figure out."""

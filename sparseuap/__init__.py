@@ -1,0 +1,1 @@
+"""sparseuap: a constructive universal-approximation proof simulator for sparse Transformers."""

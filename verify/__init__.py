@@ -1,0 +1,1 @@
+"""Measures and certifies what the floors below claim."""
