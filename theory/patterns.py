@@ -21,6 +21,7 @@ __all__ = ["Connections", "PatternError", "SparsityPattern"]
 
 IntArray = npt.NDArray[np.integer]
 MAX_TOKENS = 2**31 - 1
+SLICE = 2**20  # keys handled at once where a whole-array temporary would double the memory
 
 
 class PatternError(ValueError):
@@ -136,6 +137,42 @@ class Connections:
         """A_k: the sorted keys of one query."""
         return self.keys[self.indptr[query] : self.indptr[query + 1]]
 
+    @property
+    def key_counts(self) -> IntArray:
+        """For every key, the number of queries that attend to it; counted in slices, so memory stays O(n)."""
+        counts = np.zeros(self.n, dtype=np.int64)
+        for start in range(0, self.count, SLICE):
+            counts += np.bincount(self.keys[start : start + SLICE], minlength=self.n)
+        return counts
+
+    @property
+    def is_lower_triangular(self) -> bool:
+        """Whether no key comes after its query."""
+        nonempty = np.flatnonzero(self.degrees)
+        return bool(np.all(self.keys[self.indptr[nonempty + 1] - 1] <= nonempty))
+
+    def contains(self, queries: IntArray, keys: IntArray) -> npt.NDArray[np.bool_]:
+        """Return, pair by pair, whether the key is in A_query: bisection of the sorted rows, all pairs at once.
+
+        Examples
+        --------
+        >>> some = Connections.from_pairs(3, [0, 1, 1], [0, 0, 2])
+        >>> some.contains(np.array([0, 1, 1]), np.array([1, 1, 2])).tolist()
+        [False, False, True]
+        """
+        low, end = self.indptr[queries], self.indptr[queries + 1]
+        high = end.copy()
+        active = np.flatnonzero(low < high)
+        while active.size:
+            middle = (low[active] + high[active]) // 2
+            short = self.keys[middle] < keys[active]
+            low[active[short]] = middle[short] + 1
+            high[active[~short]] = middle[~short]
+            active = active[low[active] < high[active]]
+        found = low < end
+        found[found] = self.keys[low[found]] == keys[found]
+        return found
+
     @cached_property
     def transposed(self) -> Connections:
         """The reverse pattern: row j lists the queries that attend to key j. Linear time, kept."""
@@ -228,8 +265,7 @@ class SparsityPattern:
     def attends(self, query: int, key: int, layer: int = 0) -> bool:
         """Return whether key is in A_query^layer."""
         row = self.keys(query, layer)
-        place = int(np.searchsorted(row, key))
-        return place < row.size and int(row[place]) == key
+        return bool(np.isin(key, row))
 
     @cached_property
     def union(self) -> Connections:
