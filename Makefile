@@ -1,0 +1,57 @@
+# Two commands do everything on a fresh machine with Python >= 3.11 (pip and venv) and make:
+#   make demo   installs, checks a real pattern that the repository ships, and re-checks its certificate
+#   make test   installs, then runs every check that continuous integration runs
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+WORKERS ?= auto
+
+.PHONY: demo test lint unit exhaustive oldest bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/sparseuap check tests/cases/hf_bigbird_train_n24.json --certificate out/bigbird.json
+	$(BIN)/sparseuap recheck out/bigbird.json
+	@echo
+	@echo "A pattern that fails (exit status 1), with the sentence that says what is missing:"
+	-$(BIN)/sparseuap check fixed:n=23,w=5
+	@echo "The certificate is in out/bigbird.json."
+
+test: $(VENV)/.tested lint unit
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.tested
+	$(BIN)/pytest -n $(WORKERS) -m "not exhaustive" --cov --cov-report=term
+
+exhaustive: $(VENV)/.tested
+	$(BIN)/pytest -n $(WORKERS) -m exhaustive
+
+oldest: $(OLDEST)/.tested
+	$(OLDEST)/bin/pytest -n $(WORKERS) -m "not exhaustive" -p no:cacheprovider
+
+bench: $(VENV)/.tested
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(OLDEST) out .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable .
+	mkdir -p out
+	touch $@
+
+$(VENV)/.tested: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable ".[dev,fast]"
+	touch $@
+
+$(OLDEST)/.tested: pyproject.toml oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --editable ".[dev,fast]" --constraint oldest.txt
+	touch $@

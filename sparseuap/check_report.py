@@ -1,0 +1,171 @@
+"""The verdict of `check`, as text for a person and as JSON for a program. Tokens and patterns count from 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from theory.families import connection_formula
+from theory.graph import Reach
+from theory.hops import growth as grow
+from theory.theorems import FunctionClass
+from theory.verdicts import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from theory.patterns import SparsityPattern
+    from verify.pattern_verdict import PatternVerdict
+
+__all__ = ["as_json", "as_text"]
+
+SHOWN_PATH = 6
+RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
+
+
+def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> dict[str, Any]:
+    """Return the verdict as JSON-ready data; long witnesses are left to the certificate."""
+    pattern, hops, cut = verdict.pattern, verdict.hops, verdict.cut
+    degrees = [layer.degrees for layer in pattern.layers]
+    data: dict[str, Any] = {
+        "source": source,
+        "counting": "tokens and patterns from 0",
+        "n": pattern.n,
+        "p": pattern.p,
+        "connections": pattern.connections,
+        "connections_formula": connection_formula(source),
+        "density": pattern.density,
+        "degree": {"min": min(int(d.min()) for d in degrees), "max": max(int(d.max()) for d in degrees)},
+        "digest": pattern.digest,
+        "assumption_1_1": not verdict.violations.size,
+        "violations": verdict.violations[:100].tolist(),
+        "violation_count": len(verdict.violations),
+        "assumption_1_2": verdict.path.answer.as_json(),
+        "assumption_1_2_step": verdict.path.step,
+        "assumption_1_2_why": verdict.path.why,
+        "assumption_1_3": hops.answer.as_json(),
+        "s": hops.s,
+        "s_lower": hops.lower if hops.answer is Answer.HOLDS else None,
+        "s_upper": hops.upper,
+        "assumption_1_3_why": hops.why,
+        "strongly_connected": verdict.strongly_connected,
+        "components": verdict.components.count,
+        "cut_off": None if cut is None else {"query": cut.query, "key": cut.key},
+        "reach": verdict.reach.value,
+        "star": None if verdict.star is None else verdict.star.hub,
+        "theorems": {
+            item.theorem: {
+                "says": item.says.value,
+                "functions": item.functions,
+                "why": item.why,
+                "source": item.source,
+            }
+            for item in verdict.statements
+        },
+        "for": verdict.target.value,
+        "universal": verdict.universal.as_json(),
+        "advice": verdict.advice or None,
+    }
+    if verdict.within is not None:
+        within = verdict.within
+        pair = None if within.query is None else {"query": within.query, "key": within.key}
+        data["layers"] = within.layers
+        data["holds_within_layers"] = within.answer.as_json()
+        data["unseen_within_layers"] = pair
+    if growth:
+        data["growth"] = {
+            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _growth(pattern, verdict, residual)]
+            for residual, name in ((False, "paper"), (True, "residual"))
+        }
+    return data
+
+
+def as_text(verdict: PatternVerdict, source: str, *, growth: bool = False) -> str:
+    """Return the verdict as text; a failing one ends with the sentence that a designer needs."""
+    return "\n".join(_lines(verdict, source, growth=growth))
+
+
+def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[str]:
+    pattern = verdict.pattern
+    formula = connection_formula(source)
+    counted = "" if formula is None else f" (the formula n(2w+r+g) says {formula})"
+    yield f"{source}: n = {pattern.n} tokens, counted from 0; p = {pattern.p}"
+    yield f"{pattern.connections} connections{counted}, {100 * pattern.density:.3g} % of dense"
+    yield ""
+    yield f"Assumption 1.1  {_word(not verdict.violations.size)}  {_self_attention(verdict)}"
+    yield f"Assumption 1.2  {verdict.path.answer.value:9}  {verdict.path.why}{_path(verdict)}"
+    yield f"Assumption 1.3  {verdict.hops.answer.value:9}  {verdict.hops.why}"
+    yield f"Reach           {_reach(verdict)}"
+    yield ""
+    width = max(len(item.source) for item in verdict.statements)
+    for item in verdict.statements:
+        yield f"{item.source:{width}}  {item.says.value}"
+        yield f"    {item.functions}: {item.why}"
+    if growth:
+        yield from _growth_table(pattern, verdict)
+    yield ""
+    yield _conclusion(verdict)
+    if verdict.within is not None:
+        yield f"Within {verdict.within.layers} layers: {verdict.within.answer.value}; {verdict.within.why}."
+    if verdict.advice:
+        yield verdict.advice[0].upper() + verdict.advice[1:] + "."
+
+
+def _word(holds: bool) -> str:
+    return f"{(Answer.HOLDS if holds else Answer.FAILS).value:9}"
+
+
+def _self_attention(verdict: PatternVerdict) -> str:
+    if not verdict.violations.size:
+        return "every token attends to itself"
+    shown = ", ".join(f"token {token} in pattern {layer}" for layer, token in verdict.violations[:3].tolist())
+    more = f" and {len(verdict.violations) - 3} more" if len(verdict.violations) > 3 else ""
+    return f"not attending to themselves: {shown}{more}"
+
+
+def _path(verdict: PatternVerdict) -> str:
+    if verdict.path.path is None:
+        return ""
+    gamma = [str(token) for token in verdict.path.path[:SHOWN_PATH].tolist()]
+    if verdict.pattern.n > SHOWN_PATH:
+        gamma += ["...", str(verdict.path.path[-1])]
+    return ": " + " -> ".join(gamma)
+
+
+def _reach(verdict: PatternVerdict) -> str:
+    sentence = {
+        Reach.ALL: "every token reaches every token",
+        Reach.CAUSAL: "token k is reached by exactly 0..k",
+        Reach.WITHIN_CAUSAL: "token k is reached by some of 0..k only",
+        Reach.OTHER: f"{verdict.components.count} strong components",
+    }[verdict.reach]
+    cut = verdict.cut
+    pair = "" if cut is None else f"; output {cut.query} never sees token {cut.key}"
+    return f"{verdict.reach.value:9}  {sentence}{pair}"
+
+
+def _conclusion(verdict: PatternVerdict) -> str:
+    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.target]
+    word = {
+        Answer.HOLDS: "universal",
+        Answer.FAILS: "NOT universal",
+        Answer.UNDECIDED: "UNDECIDED: not known to be universal",
+    }[verdict.universal]
+    tail = ""
+    if verdict.universal is Answer.FAILS and not verdict.violations.size:
+        tail = f" (universal for {verdict.statements[-1].functions})"
+    return f"Verdict: {word} for {functions} continuous functions{tail}."
+
+
+def _growth(pattern: SparsityPattern, verdict: PatternVerdict, residual: bool) -> Iterator[tuple[int, int, float]]:
+    seen = grow(pattern, verdict.hops.s, residual=residual)
+    for layer, (low, mean) in enumerate(zip(seen.min, seen.mean, strict=True), start=1):
+        yield layer, int(low), float(mean)
+
+
+def _growth_table(pattern: SparsityPattern, verdict: PatternVerdict) -> Iterator[str]:
+    """Show both recursions where they differ; with 1.1 they are the same."""
+    for residual in (False, True) if verdict.violations.size else (False,):
+        yield ""
+        yield f"|S_k^t|, {RECURSIONS[residual]}:  layer  min  mean"
+        for layer, low, mean in _growth(pattern, verdict, residual):
+            yield f"{layer:>{len(RECURSIONS[residual]) + 17}}  {low:>3}  {mean:.6g}"
