@@ -30,7 +30,7 @@ def known_units(unit: int, units: int, window: int, globals_: set[int]) -> set[i
 @pytest.mark.parametrize("block", [1, 2, 3, 12])
 def test_every_row_is_window_and_globals_and_r_more(n: int, block: int) -> None:
     units = -(-n // block)
-    choices = [0, 1, units, [units - 1], [0, units // 2]]
+    choices: list[int | list[int]] = [0, 1, units, [units - 1], [0, units // 2]]
     for window, r, chosen in product((0, 1, 2, 20), (0, 1, 2, 20), choices):
         globals_ = set(range(chosen)) if isinstance(chosen, int) else set(chosen)
         if max(globals_, default=0) >= units:

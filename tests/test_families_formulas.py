@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,14 @@ def rows(n: int, attends: Callable[[int], Iterable[int]]) -> list[list[int]]:
     return [sorted({j - 1 for j in attends(k) if 1 <= j <= n}) for k in range(1, n + 1)]
 
 
+def between(before: int, after: int, k: int) -> range:
+    return range(k - before, k + after + 1)
+
+
+def segment(w: int, k: int) -> range:
+    return range(ceil(k / w) * w - w + 1, ceil(k / w) * w + 1)
+
+
 def multiples(k: int, w: int, n: int) -> set[int]:
     return {k + i * w for i in range(-n, n + 1)}
 
@@ -52,8 +61,8 @@ def test_families_without_width(n: int) -> None:
 @pytest.mark.parametrize("n", SIZES)
 def test_window_and_causal_window(n: int) -> None:
     for w in range(n + 3):
-        near = rows(n, lambda k: (j for j in range(1, n + 1) if abs(k - j) <= w))
-        back = rows(n, lambda k: (j for j in range(1, n + 1) if k - w <= j <= k))
+        near = rows(n, partial(between, w, w))
+        back = rows(n, partial(between, w, 0))
         assert window(n, w).to_lists() == [near]
         assert causal(n, w).to_lists() == [back]
         assert causal_part(window(n, w)).to_lists() == [back]
@@ -67,8 +76,7 @@ def strided_rows(n: int, w: int) -> list[list[list[int]]]:
 
 def fixed_rows(n: int, w: int) -> list[list[list[int]]]:
     """Write eq. (5) out."""
-    segment = rows(n, lambda k: range(ceil(k / w) * w - w + 1, ceil(k / w) * w + 1))
-    return [segment, rows(n, lambda k: {k} | {i * w for i in range(1, n + 1)})]
+    return [rows(n, partial(segment, w)), rows(n, lambda k: {k} | {i * w for i in range(1, n + 1)})]
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -119,7 +127,7 @@ def test_longformer(n: int) -> None:
 @pytest.mark.parametrize("n", SIZES)
 def test_documents_of_one_length(n: int) -> None:
     for length in range(1, n + 3):
-        same = rows(n, lambda k: (j for j in range(1, n + 1) if ceil(j / length) == ceil(k / length)))
+        same = rows(n, partial(segment, length))
         assert equal_documents(n, length).to_lists() == [same]
         assert equal_documents(n, length, causal=True) == causal_part(equal_documents(n, length))
 
@@ -134,8 +142,8 @@ def test_documents_of_any_lengths() -> None:
     ]
 
 
-def test_strided_and_fixed_differ_where_the_paper_says_so() -> None:
-    # mathematics of the paper, by hand: with w not dividing n, Fixed's last segment has no representative.
+def test_strided_and_fixed_by_hand() -> None:
+    # By hand: with w not dividing n, Fixed's last segment has no representative.
     assert fixed(5, 2).to_lists()[1] == [[0, 1, 3], [1, 3], [1, 2, 3], [1, 3], [1, 3, 4]]
     assert strided(9, 4).to_lists()[0][4] == [2, 3, 4, 5, 6]
     assert strided(9, 3).to_lists()[0][4] == [2, 3, 4, 5]

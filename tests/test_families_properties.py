@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from theory.patterns import PatternError, SparsityPattern
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SMALL = {
+SMALL: dict[str, st.SearchStrategy[Any]] = {
     "n": st.integers(1, 24),
     **dict.fromkeys(("w", "window", "random", "r", "seed"), st.integers(0, 30)),
     "globals": st.integers(0, 1),

@@ -176,9 +176,11 @@ class Connections:
     @cached_property
     def transposed(self) -> Connections:
         """The reverse pattern: row j lists the queries that attend to key j. Linear time, kept."""
-        counts = np.bincount(self.keys, minlength=self.n)
-        order = np.argsort(self.keys, kind="stable")
-        return Connections(np.concatenate(([0], np.cumsum(counts))), self.queries[order])
+        from scipy.sparse import csr_array
+
+        shape = (self.n, self.n)
+        columns = csr_array((np.ones(self.count, dtype=np.int8), self.keys, self.indptr), shape=shape).tocsc()
+        return Connections(columns.indptr, columns.indices)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,6 +281,14 @@ class SparsityPattern:
     def unite(self) -> SparsityPattern:
         """Return the Union head configuration (paper, §5): one pattern, every connection of all p."""
         return SparsityPattern((self.union,))
+
+    def with_self_loops(self) -> SparsityPattern:
+        """Add the missing self-loops: what one layer with its residual connection lets a token see."""
+        tokens = np.arange(self.n)
+        if all(layer.contains(tokens, tokens).all() for layer in self.layers):
+            return self
+        pairs = [(np.append(layer.queries, tokens), np.append(layer.keys, tokens)) for layer in self.layers]
+        return SparsityPattern(tuple(Connections.from_pairs(self.n, *pair) for pair in pairs))
 
     def rotate(self, steps: int) -> SparsityPattern:
         """Return the cycle started `steps` patterns later."""

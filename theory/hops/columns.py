@@ -1,0 +1,159 @@
+"""Bit columns: S^t for a block of keys at a time, as one row of words for every class of queries.
+
+Bit i of row c says whether the i-th key of the block is in S_k^t for the tokens k of class c.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.hops.bitsets import clear, first_open_bit, first_open_row
+from theory.hops.results import Unseen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from theory.hops.clock import Clock
+    from theory.hops.kernels import Kernels, Words
+    from theory.hops.schedule import Schedule
+    from theory.patterns import IntArray
+
+__all__ = ["BlockCount", "Columns", "Layer"]
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """S^t for one block of keys; `open_row` is the first row that is not full, or -1."""
+
+    t: int
+    state: Words
+    open_row: int
+
+
+@dataclass(frozen=True)
+class BlockCount:
+    """How soon a block of keys is seen by all (with Assumption 1.1, where what is seen stays seen).
+
+    Parameters
+    ----------
+    t
+        The first t at which every query sees every key of the block; None if the run stopped before.
+    unseen
+        A pair of the block that is not seen after the layer before, or at the last layer run.
+    """
+
+    t: int | None
+    unseen: Unseen | None
+
+
+class Columns:
+    """Runs the recursion for blocks of keys.
+
+    Parameters
+    ----------
+    schedule
+        The unions to form.
+    kernels
+        The inner loops to use.
+    n
+        Number of tokens.
+    """
+
+    def __init__(self, schedule: Schedule, kernels: Kernels, n: int) -> None:
+        self.schedule = schedule
+        self._kernels = kernels
+        self._n = n
+        self._own = threading.local()
+
+    def _buffers(self, words: int) -> tuple[Words, Words]:
+        """Return two flat buffers of this thread; pages that the classes do not need are never touched."""
+        kept: tuple[Words, Words] | None = getattr(self._own, "buffers", None)
+        if kept is None or kept[0].size < self._n * words:
+            kept = np.empty(self._n * words, np.uint64), np.empty(self._n * words, np.uint64)
+            self._own.buffers = kept
+        return kept
+
+    def layers(self, keys: IntArray) -> Iterator[Layer]:
+        """Yield S^1, S^2, ... for a block of keys, without end. One run a thread; a state lives until the next."""
+        words = -(-keys.size // 64)
+        old, new = self._buffers(words)
+        rows = self.schedule.tokens(1).size
+        state = old[: rows * words].reshape(rows, words)
+        clear(state, keys.size)
+        self._kernels.set_bits(state, *self.schedule.start, keys)
+        yield Layer(1, state, first_open_row(state))
+        t = 1
+        while True:
+            t += 1
+            lists = self.schedule.lists(t)
+            after = new[: lists.rows * words].reshape(lists.rows, words)
+            open_row = self._kernels.or_rows(state, after, lists)
+            old, new, state = new, old, after
+            yield Layer(t, state, open_row)
+
+    def pair(self, keys: IntArray, t: int, row: int, bits: Words) -> Unseen:
+        """Name an unseen pair in a row of S^t that is not full, given its words."""
+        return Unseen(t, int(self.schedule.tokens(t)[row]), int(keys[first_open_bit(bits)]))
+
+    def count(self, keys: IntArray, most: int | None, clock: Clock) -> BlockCount:
+        """Run a block until all is seen, but not beyond `most` layers or the time limit."""
+        row, bits = -1, np.zeros(0, dtype=np.uint64)
+        for layer in self.layers(keys):
+            if layer.open_row < 0:
+                return BlockCount(layer.t, self.pair(keys, layer.t - 1, row, bits) if layer.t > 1 else None)
+            row, bits = layer.open_row, layer.state[layer.open_row].copy()
+            if layer.t == most or clock.passed:
+                return BlockCount(None, self.pair(keys, layer.t, row, bits))
+        raise AssertionError  # the layers never end
+
+    def count_all(self, blocks: Sequence[IntArray], most: int | None, clock: Clock) -> list[BlockCount]:
+        """Count block after block, two or more at a time; stop early when one of them does not fill."""
+        workers = min(len(blocks), usable_cores())
+        if workers <= 1:
+            return self._count_in_turn(iter(blocks), most, clock, len(blocks))
+        counts: list[BlockCount] = []
+        queue = iter(blocks)
+        lock, stop = threading.Lock(), threading.Event()
+
+        def work() -> None:
+            while not stop.is_set():
+                with lock:
+                    keys = next(queue, None)
+                if keys is None:
+                    return
+                found = self.count(keys, most, clock)
+                counts.append(found)
+                if found.t is None:
+                    stop.set()
+
+        with ThreadPoolExecutor(workers) as pool:
+            running = {pool.submit(work) for _ in range(workers)}
+            while running:
+                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+                clock.tell(len(counts) / len(blocks))
+        return counts
+
+    def _count_in_turn(
+        self, blocks: Iterator[IntArray], most: int | None, clock: Clock, total: int
+    ) -> list[BlockCount]:
+        counts: list[BlockCount] = []
+        for keys in blocks:
+            counts.append(self.count(keys, most, clock))
+            clock.tell(len(counts) / total)
+            if counts[-1].t is None:
+                break
+        return counts
+
+
+def usable_cores() -> int:
+    """Return the number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

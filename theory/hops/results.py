@@ -1,0 +1,126 @@
+"""What the hop count answers: every answer carries its witness and says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from theory.verdicts import Answer
+
+__all__ = ["ClaimedHops", "Growth", "HopCount", "Pivot", "Unseen"]
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A pair that is not seen: ``key not in S_query^layers``.
+
+    Parameters
+    ----------
+    layers
+        After how many layers; None when the pair stays unseen: for ever if Assumption 1.1 holds, in
+        arbitrarily late layers if it does not.
+    query, key
+        Tokens, from 0.
+    """
+
+    layers: int | None
+    query: int
+    key: int
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """A token through which everything passes: it proves s <= gathers + spreads in linear time.
+
+    Parameters
+    ----------
+    token
+        The pivot x.
+    gathers
+        S_x^gathers = [n].
+    spreads
+        Starting after `gathers` layers of the cycle, every token sees x within `spreads` more layers.
+    """
+
+    token: int
+    gathers: int
+    spreads: int
+
+
+@dataclass(frozen=True)
+class HopCount:
+    """The answer to Assumption 1.3: does some finite s have S_k^s = [n] for all k, and which is the smallest?
+
+    Parameters
+    ----------
+    answer
+        Whether a finite s exists.
+    s
+        The smallest s; None if there is none, or it is not known exactly.
+    lower
+        s >= lower is proved (when a finite s exists).
+    upper
+        s <= upper is proved, or None.
+    unseen
+        When s exists and lower > 1: a pair not seen after lower - 1 layers. When none exists: a pair
+        never seen.
+    pivot
+        The token that proves ``upper``, where one does; None if it was proved otherwise.
+    method
+        How s was settled, in a few words.
+    why
+        One sentence; tokens from 0.
+    """
+
+    answer: Answer
+    s: int | None
+    lower: int
+    upper: int | None
+    unseen: Unseen | None
+    pivot: Pivot | None
+    method: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How many tokens a token sees, layer by layer.
+
+    Parameters
+    ----------
+    min, mean
+        Entry t - 1: the least and the average of |S_k^t| over k, exactly (the mean as the nearest float).
+    full
+        Whether every token sees all of [n] after the last layer listed.
+    residual
+        Whether R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, was followed (the residual
+        connection), and not the paper's S_k^t (eq. 3). With Assumption 1.1 they are the same.
+    """
+
+    min: tuple[int, ...]
+    mean: tuple[float, ...]
+    full: bool
+    residual: bool
+
+
+@dataclass(frozen=True)
+class ClaimedHops:
+    """Whether S_k^claimed = [n] for all k, with an unseen pair if not.
+
+    Parameters
+    ----------
+    claimed
+        The number of layers that was claimed to be enough.
+    answer
+        Whether it is.
+    unseen
+        A pair not seen after `claimed` layers, when it is not.
+    why
+        One sentence; tokens from 0.
+    """
+
+    claimed: int
+    answer: Answer
+    unseen: Unseen | None
+    why: str

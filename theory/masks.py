@@ -1,0 +1,264 @@
+"""Dense attention masks, boolean or additive, to sparsity patterns and back.
+
+Row = query, column = key, as in every framework. What the entries mean differs: ``True`` attends in PyTorch's
+``scaled_dot_product_attention`` and is masked in its ``nn.MultiheadAttention``; so the caller always has to say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from theory.patterns import Connections, PatternError, SparsityPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = [
+    "DENSE_LIMIT",
+    "MASKED_BELOW",
+    "collect_rows",
+    "from_additive_mask",
+    "from_boolean_mask",
+    "row_blocks",
+    "to_additive_mask",
+    "to_boolean_mask",
+]
+
+Array = npt.NDArray[Any]
+
+DENSE_LIMIT = 2 * 2**30
+"""Bytes that one dense mask, or the keys of one pattern read from it, may take: 2 GiB."""
+
+MASKED_BELOW = -1e9
+"""Additive entries up to this one mean masked: the usual constants do, no position bias comes near."""
+
+BLOCK_ENTRIES = 2**22
+
+
+def row_blocks(n: int) -> Iterator[tuple[int, int]]:
+    """Yield [start, stop) of successive blocks of rows of an n x n mask, about 4 million entries each."""
+    step = max(1, BLOCK_ENTRIES // n)
+    return ((start, min(start + step, n)) for start in range(0, n, step))
+
+
+def collect_rows(n: int, blocks: Iterable[npt.NDArray[np.bool_]]) -> Connections:
+    """Gather one pattern from blocks of rows of its n x n boolean mask (True attends).
+
+    Memory is one block plus the connections, whatever n.
+
+    Raises
+    ------
+    PatternError
+        If n < 1, or the keys would take more than `DENSE_LIMIT` bytes.
+    """
+    degrees: list[Array] = [np.zeros(1, dtype=np.int64)]
+    keys: list[Array] = [np.zeros(0, dtype=np.int32)]
+    count = 0
+    for block in blocks:
+        degree = np.count_nonzero(block, axis=1)
+        count += int(degree.sum())
+        if 4 * count > DENSE_LIMIT:
+            raise PatternError(
+                f"the mask of n={n} has over {DENSE_LIMIT // 4} connections, more than the limit of {DENSE_LIMIT}"
+                " bytes: use a sparser pattern or a smaller n"
+            )
+        degrees.append(degree)
+        keys.append(np.nonzero(block)[1].astype(np.int32))
+    return Connections(np.cumsum(np.concatenate(degrees)), np.concatenate(keys))
+
+
+def from_boolean_mask(mask: object, *, true_means: Literal["attend", "masked"]) -> SparsityPattern:
+    """Read boolean masks: ``mask[query, key]``, with the meaning of True stated.
+
+    Parameters
+    ----------
+    mask
+        Shape (n, n), (p, n, n) with one mask a pattern, (1, 1, n, n), or a sequence of (n, n) masks. Entries are
+        booleans or the integers 0 and 1.
+    true_means
+        "attend": True (1) lets the query attend to the key. "masked": True (1) forbids it.
+
+    Raises
+    ------
+    PatternError
+        If a mask is not square, is ragged, holds anything else, or `true_means` is neither word.
+
+    Examples
+    --------
+    >>> from_boolean_mask([[True, False], [True, True]], true_means="attend").to_lists()
+    [[[0], [0, 1]]]
+    >>> from_boolean_mask([[True, False], [True, True]], true_means="masked").to_lists()
+    [[[1], []]]
+    """
+    if true_means not in ("attend", "masked"):
+        raise PatternError(f'true_means must be "attend" or "masked", got {true_means!r}')
+    attends = true_means == "attend"
+    layers = []
+    for number, array in enumerate(_square_masks(mask)):
+        if array.dtype.kind == "f":
+            raise PatternError(
+                "a boolean mask holds True and False, this one holds floats: an additive mask has to say"
+                " that zero means attend, and a 0.0/1.0 mask has to be made boolean first"
+            )
+        if array.dtype.kind not in "biu":
+            raise PatternError(f"a boolean mask holds True and False, this one holds {array.dtype}")
+        layers.append(collect_rows(array.shape[0], _boolean_blocks(array, number, attends)))
+    return SparsityPattern(tuple(layers))
+
+
+def from_additive_mask(
+    mask: object, *, zero_means: Literal["attend"], masked_below: float = MASKED_BELOW
+) -> SparsityPattern:
+    """Read additive masks, which are added to the scores: 0 attends, minus infinity is masked.
+
+    Parameters
+    ----------
+    mask
+        Floats of shape (n, n), (p, n, n), (1, 1, n, n), or a sequence of (n, n) masks.
+    zero_means
+        Always "attend"; a required word, so that a matrix of scores or weights is not taken for a mask.
+    masked_below
+        Finite entries up to this one are masked too, such as -1e9, and those up to half the ``finfo.min`` of the
+        dtype. State ``masked_below=-10000`` for masks made of that constant.
+
+    Raises
+    ------
+    PatternError
+        If an entry is neither (a soft bias such as ALiBi is no sparsity pattern), is NaN or plus infinity, or a
+        mask is not square or not of floats.
+
+    Examples
+    --------
+    >>> from_additive_mask([[0.0, -np.inf], [0.0, 0.0]], zero_means="attend").to_lists()
+    [[[0], [0, 1]]]
+    """
+    if zero_means != "attend":
+        raise PatternError(f'zero_means must be "attend", got {zero_means!r}')
+    if not masked_below < 0:
+        raise PatternError(f"masked_below must be negative, got {masked_below!r}")
+    layers = []
+    for number, array in enumerate(_square_masks(mask)):
+        if array.dtype.kind != "f":
+            raise PatternError(
+                f"an additive mask holds floats, this one holds {array.dtype}: a boolean mask has to say"
+                " what True means"
+            )
+        bound = max(masked_below, float(np.finfo(array.dtype).min) / 2)
+        layers.append(collect_rows(array.shape[0], _additive_blocks(array, number, bound)))
+    return SparsityPattern(tuple(layers))
+
+
+def to_boolean_mask(pattern: SparsityPattern, *, true_means: Literal["attend", "masked"]) -> npt.NDArray[np.bool_]:
+    """Return the (p, n, n) boolean masks ``mask[pattern, query, key]``, True as stated.
+
+    Raises
+    ------
+    PatternError
+        If they would take more than `DENSE_LIMIT` bytes; nothing is allocated then.
+
+    Examples
+    --------
+    >>> to_boolean_mask(SparsityPattern.from_lists([[0], [0, 1]]), true_means="attend").tolist()
+    [[[True, False], [True, True]]]
+    """
+    if true_means not in ("attend", "masked"):
+        raise PatternError(f'true_means must be "attend" or "masked", got {true_means!r}')
+    return _dense(pattern, np.dtype(bool), attended=true_means == "attend", other=true_means == "masked")
+
+
+def to_additive_mask(pattern: SparsityPattern, dtype: npt.DTypeLike = np.float32) -> Array:
+    """Return the (p, n, n) additive masks: 0 where the query attends to the key, minus infinity elsewhere.
+
+    Raises
+    ------
+    PatternError
+        If `dtype` is not a float, or they would take more than `DENSE_LIMIT` bytes.
+
+    Examples
+    --------
+    >>> to_additive_mask(SparsityPattern.from_lists([[0], [0, 1]])).tolist()
+    [[[0.0, -inf], [0.0, 0.0]]]
+    """
+    wanted = np.dtype(dtype)
+    if wanted.kind != "f":
+        raise PatternError(f"an additive mask holds floats, not {wanted}")
+    return _dense(pattern, wanted, attended=0.0, other=-np.inf)
+
+
+def _dense(pattern: SparsityPattern, dtype: np.dtype[Any], attended: float, other: float) -> Array:
+    size = pattern.p * pattern.n**2 * dtype.itemsize
+    if size > DENSE_LIMIT:
+        raise PatternError(
+            f"a dense {dtype} mask of n={pattern.n}, p={pattern.p} needs {size} bytes, more than the limit of"
+            f" {DENSE_LIMIT}: use to_scipy, whose memory follows the connections"
+        )
+    mask = np.full((pattern.p, pattern.n, pattern.n), other, dtype=dtype)
+    for number, layer in enumerate(pattern.layers):
+        mask[number, layer.queries, layer.keys] = attended
+    return mask
+
+
+def _square_masks(mask: object) -> list[Array]:
+    """Return the square masks in `mask`, one a pattern, without copying arrays."""
+    if isinstance(mask, (list, tuple)) and any(getattr(part, "ndim", 0) == 2 for part in mask):
+        arrays = [_as_array(part) for part in mask]
+    else:
+        array = _as_array(mask)
+        while array.ndim > 3 and array.shape[0] == 1:
+            array = array[0]
+        arrays = list(array) if array.ndim == 3 else [array]
+    if not arrays:
+        raise PatternError("no mask given: a sparsity pattern needs at least one")
+    for number, array in enumerate(arrays):
+        if array.ndim != 2:
+            raise PatternError(f"a mask has shape (n, n), or (p, n, n) for p patterns; this one has {array.shape}")
+        if array.shape[0] != array.shape[1]:
+            raise PatternError(f"mask {number} is not square: {array.shape[0]} queries by {array.shape[1]} keys")
+        if array.shape[0] == 0:
+            raise PatternError(f"mask {number} is empty: a pattern needs at least one token")
+    return arrays
+
+
+def _as_array(mask: object) -> Array:
+    if isinstance(mask, np.ma.MaskedArray):
+        raise PatternError("a NumPy masked array hides entries: fill it first, for instance with .filled(False)")
+    try:
+        return np.asarray(mask)
+    except ValueError as error:
+        raise PatternError("the mask is ragged: its rows or its patterns differ in length") from error
+    except (TypeError, RuntimeError) as error:
+        raise PatternError(f"the mask cannot be read as a NumPy array: {error}") from error
+
+
+def _boolean_blocks(array: Array, number: int, attends: bool) -> Iterator[npt.NDArray[np.bool_]]:
+    for start, stop in row_blocks(array.shape[0]):
+        block = array[start:stop]
+        if block.dtype.kind != "b":
+            _refuse_first(block, (block != 0) & (block != 1), start, number, "is neither 0 nor 1")
+            block = block != 0
+        yield block if attends else ~block
+
+
+def _additive_blocks(array: Array, number: int, masked_below: float) -> Iterator[npt.NDArray[np.bool_]]:
+    for start, stop in row_blocks(array.shape[0]):
+        block = array[start:stop]
+        attended = block == 0
+        _refuse_first(
+            block,
+            ~(attended | (block <= masked_below)),
+            start,
+            number,
+            f"is neither 0 (attend) nor minus infinity or up to {masked_below:g} (masked): a soft bias is no"
+            " sparsity pattern; if that constant means masked, state masked_below",
+        )
+        yield attended
+
+
+def _refuse_first(block: Array, wrong: npt.NDArray[np.bool_], start: int, number: int, why: str) -> None:
+    """Raise for the first wrong entry of a block, named by pattern, query and key."""
+    if wrong.any():
+        row, key = (int(i) for i in np.argwhere(wrong)[0])
+        raise PatternError(f"mask {number}, entry (query {start + row}, key {key}) = {block[row, key]} {why}")

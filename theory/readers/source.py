@@ -1,0 +1,99 @@
+"""SOURCE, as the command line takes it: a family, a file, a Python callable, or several joined with ``+``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from theory.patterns import PatternError, SparsityPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["read_source"]
+
+FORMS = "a source is a family (star:n=16,w=1), a file ({}), or Python (module:callable?n=64)"
+
+
+def read_source(source: str) -> SparsityPattern:
+    """Read the pattern that `source` names.
+
+    Parameters
+    ----------
+    source
+        In this order: a known family before the colon, ``star:n=16,w=1``; a file, by its extension, with options
+        behind a question mark where the file cannot say it itself, ``mask.npy?true=attend``; Python,
+        ``module:callable?n=64``. Sources joined with ``+`` give the layers of one cycle, ``a.npz+b.npz``. ``%2B``,
+        ``%26`` and the like stand for reserved characters in the value of an option.
+
+    Raises
+    ------
+    PatternError
+        In one line: what is wrong with which source, and what to write instead.
+
+    Examples
+    --------
+    >>> read_source("no_such_file.json")
+    Traceback (most recent call last):
+        ...
+    theory.patterns.PatternError: no_such_file.json: no such file
+    """
+    whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
+    parts = [source] if whole else source.split("+")
+    patterns = [_read_one(part) for part in parts]
+    for part, pattern in zip(parts, patterns, strict=True):
+        if pattern.n != patterns[0].n:
+            raise PatternError(
+                f"{parts[0]} has n={patterns[0].n}, {part} has n={pattern.n}: one cycle of patterns needs one n"
+            )
+    return SparsityPattern(tuple(layer for pattern in patterns for layer in pattern.layers))
+
+
+def _read_one(source: str) -> SparsityPattern:
+    from theory.families import FAMILIES, parse_family
+
+    head, _, _ = source.partition(":")
+    if head.strip() in FAMILIES:
+        return parse_family(source)
+    from theory.readers.files import READERS, extension, read_file
+    from theory.readers.guard import one_line, reading
+
+    if os.path.isfile(source):
+        return read_file(source)
+    place, mark, query = source.partition("?")
+    if extension(place) in READERS or os.path.exists(place):
+        with reading(place):
+            options = _options(query, mark)
+        return read_file(place, options)
+    from theory.readers.modules import MODULE, MissingModuleError, read_module
+
+    if MODULE.fullmatch(place):
+        try:
+            with reading(place):
+                return read_module(place, _options(query, mark))
+        except MissingModuleError as error:
+            raise PatternError(f"{error}{_nearest(head, FAMILIES)}") from error
+    forms = FORMS.format(" ".join(READERS))
+    raise PatternError(f"{one_line(source, 100)!r} is no source{_nearest(head, FAMILIES)}: {forms}")
+
+
+def _nearest(name: str, families: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.lower(), families, n=1)
+    return f" (did you mean the family {close[0]}?)" if close else ""
+
+
+def _options(query: str, mark: str) -> dict[str, str]:
+    """Read ``key=value&key=value``."""
+    from urllib.parse import unquote
+
+    options: dict[str, str] = {}
+    for item in query.split("&") if mark else []:
+        name, equals, value = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise PatternError(f"option {item!r} is not of the form name=value")
+        if name in options:
+            raise PatternError(f"option {name!r} is given twice")
+        options[name] = unquote(value)
+    return options

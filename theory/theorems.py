@@ -1,0 +1,216 @@
+"""What each theorem says of one pattern, and why.
+
+"Silent" is not "not universal": a pattern that fails an assumption is only outside that theorem. What refutes
+universality is dependence: a closed set of tokens that never sees the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.graph import Reach, find_hub
+from theory.verdicts import Answer
+from theory.wording import name_tokens
+
+if TYPE_CHECKING:
+    from theory.graph import ClosedSet
+    from theory.hamiltonian import HamiltonianPath
+    from theory.hops import HopCount
+    from theory.patterns import IntArray, SparsityPattern
+
+__all__ = [
+    "FunctionClass",
+    "Says",
+    "Star",
+    "Statement",
+    "bigbird_theorem",
+    "connectivity_corollary",
+    "designer_sentence",
+    "find_star",
+    "reach_theorem",
+    "yun_theorem",
+]
+
+
+class FunctionClass(Enum):
+    """The continuous functions asked for: all of them, or those whose output k depends on columns 0..k only."""
+
+    ALL = "all"
+    CAUSAL = "causal"
+
+
+class Says(Enum):
+    """What a theorem says of a pattern."""
+
+    UNIVERSAL = "universal"
+    NOT_UNIVERSAL = "not universal"
+    SILENT = "silent"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One theorem's word on one pattern.
+
+    Parameters
+    ----------
+    theorem
+        Short name, the key in JSON.
+    source
+        Where the theorem is stated.
+    says
+        Its answer.
+    functions
+        The functions that the answer is about.
+    why
+        One sentence.
+    """
+
+    theorem: str
+    source: str
+    says: Says
+    functions: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Star:
+    """A hub joined to and from every other token, and whether the leaves attend to themselves (BigBird)."""
+
+    hub: int
+    layer: int
+    leaves_self_attend: bool
+
+
+def find_star(pattern: SparsityPattern, violations: IntArray) -> Star | None:
+    """Return the star subgraph of BigBird's theorem inside one of the p patterns, or None.
+
+    Parameters
+    ----------
+    violations
+        The (pattern, token) pairs that fail Assumption 1.1.
+    """
+    best: Star | None = None
+    for number, layer in enumerate(pattern.layers):
+        hub = find_hub(layer)
+        if hub is None:
+            continue
+        failing = violations[violations[:, 0] == number, 1]
+        star = Star(hub, number, bool((failing == hub).all()))
+        if star.leaves_self_attend:
+            return star
+        best = best or star
+    return best
+
+
+def yun_theorem(violations: IntArray, path: HamiltonianPath, hops: HopCount) -> Statement:
+    """State Theorem 1 of the paper: Assumptions 1.1, 1.2 and 1.3 make the pattern universal."""
+    failing = [
+        name
+        for name, answer in (
+            ("1.1", Answer.FAILS if violations.size else Answer.HOLDS),
+            ("1.2", path.answer),
+            ("1.3", hops.answer),
+        )
+        if answer is Answer.FAILS
+    ]
+    open_ones = [
+        name for name, answer in (("1.2", path.answer), ("1.3", hops.answer)) if answer is Answer.UNDECIDED
+    ]
+    if failing:
+        says, why = Says.SILENT, f"Assumption {' and '.join(failing)} fails, so the theorem does not apply"
+    elif open_ones:
+        says, why = Says.UNDECIDED, f"Assumption {' and '.join(open_ones)} is undecided within the time limit"
+    else:
+        s = f"s = {hops.s}" if hops.s is not None else f"s between {hops.lower} and {hops.upper}"
+        says, why = Says.UNIVERSAL, f"Assumptions 1.1, 1.2 and 1.3 hold with {s}"
+    return Statement("yun_2020_theorem_1", "Yun et al. 2020, Theorem 1", says, "all continuous functions", why)
+
+
+def bigbird_theorem(star: Star | None) -> Statement:
+    """State BigBird's Theorem 1: a star subgraph suffices, its hub being an extra token without input."""
+    functions = "all continuous functions of the tokens other than the hub"
+    source = "Zaheer et al. 2020, Theorem 1"
+    if star is None:
+        why = "no token is joined to and from every other token within one pattern"
+        return Statement("bigbird_2020_theorem_1", source, Says.SILENT, functions, why)
+    if not star.leaves_self_attend:
+        why = f"token {star.hub} is a hub, but some other token does not attend to itself"
+        return Statement("bigbird_2020_theorem_1", source, Says.SILENT, functions, why)
+    why = f"token {star.hub} is joined to and from every other token (the theorem treats it as an extra token)"
+    return Statement("bigbird_2020_theorem_1", source, Says.UNIVERSAL, functions, why)
+
+
+def connectivity_corollary(violations: IntArray, reach: Reach) -> Statement:
+    """State Corollary 2 of Cheng, Lin, Shen and Li: self-attention and connectivity suffice (softmax, d >= 2)."""
+    source = "Cheng, Lin, Shen, Li 2025 (arXiv 2506.23551), Corollary 2"
+    functions = "all continuous functions, softmax and d >= 2, without a construction"
+    if violations.size:
+        says, why = Says.SILENT, "some token does not attend to itself"
+    elif reach is not Reach.ALL:
+        says, why = Says.SILENT, "the union digraph is not strongly connected"
+    else:
+        says, why = Says.UNIVERSAL, "every token attends to itself and the union digraph is strongly connected"
+    return Statement("cheng_2025_corollary_2", source, says, functions, why)
+
+
+def reach_theorem(
+    violations: IntArray,
+    reach: Reach,
+    cut: ClosedSet | None,
+    causal_cut: ClosedSet | None,
+    target: FunctionClass,
+) -> Statement:
+    """State the reach theorem (paper_notes, "Beyond the paper") for the class of functions asked for.
+
+    A pattern with 1.1 is universal for exactly the functions whose k-th output depends on reach(k) only. The
+    half that refutes needs no 1.1: no network lets output k depend on a token outside reach(k).
+    """
+    functions = {
+        Reach.ALL: "all continuous functions",
+        Reach.CAUSAL: "all causal continuous functions (output k depends on 0..k)",
+        Reach.WITHIN_CAUSAL: "the causal functions whose output k depends on reach(k) only",
+        Reach.OTHER: "the continuous functions whose output k depends on reach(k) only",
+    }[reach]
+    blocking = cut if target is FunctionClass.ALL else causal_cut
+    if blocking is not None:
+        says, why = Says.NOT_UNIVERSAL, f"output {blocking.query} can never depend on token {blocking.key}"
+    elif violations.size:
+        layer, token = violations[0].tolist()
+        says = Says.SILENT
+        why = f"token {token} does not attend to itself in pattern {layer}, and every token would have to"
+    elif target is FunctionClass.ALL:
+        says, why = Says.UNIVERSAL, "every token attends to itself and reaches every other token"
+    else:
+        says, why = Says.UNIVERSAL, "every token attends to itself and reach(k) contains 0..k for every k"
+    return Statement("reach_theorem", 'paper_notes, "Beyond the paper"', says, functions, why)
+
+
+def designer_sentence(cut: ClosedSet, n: int) -> str:
+    """Say in one sentence which connection is missing.
+
+    Examples
+    --------
+    >>> from theory.graph import ClosedSet
+    >>> designer_sentence(ClosedSet(np.arange(20), 0, 22, True), 23)
+    'tokens 20..22 are never seen from outside: no connection leaves the last segment'
+    """
+    hidden = np.setdiff1d(np.arange(n), cut.tokens, assume_unique=True)
+    named = hidden if cut.unseen else cut.tokens
+    names, plural = name_tokens(named), named.size > 1
+    contiguous = int(named[-1] - named[0]) == named.size - 1
+    where = "this set"
+    if contiguous and plural and int(named[-1]) == n - 1:
+        where = "the last segment"
+    elif contiguous and plural and int(named[0]) == 0:
+        where = "the first segment"
+    elif not plural:
+        where = f"token {named[0]}"
+    if cut.unseen:
+        return f"{names} {'are' if plural else 'is'} never seen from outside: no connection leaves {where}"
+    own = "themselves" if plural else "itself"
+    return f"{names} {'see' if plural else 'sees'} nothing but {own}: no connection enters {where}"

@@ -1,0 +1,33 @@
+"""How tokens are named in sentences: from 0, in ranges, and never a wall of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from theory.patterns import IntArray
+
+__all__ = ["name_tokens"]
+
+
+def name_tokens(tokens: IntArray, *, most: int = 4) -> str:
+    """Name a sorted set of tokens by its ranges, at most `most` of them.
+
+    Examples
+    --------
+    >>> name_tokens(np.array([20, 21, 22]))
+    'tokens 20..22'
+    >>> name_tokens(np.array([3]))
+    'token 3'
+    >>> name_tokens(np.array([0, 2, 4, 6, 8, 10]))
+    '6 tokens (0, 2, 4, 6, ...)'
+    """
+    breaks = np.flatnonzero(np.diff(tokens) > 1) + 1
+    starts = tokens[np.concatenate(([0], breaks))].tolist()
+    ends = tokens[np.concatenate((breaks - 1, [tokens.size - 1]))].tolist()
+    ranges = [str(a) if a == b else f"{a}..{b}" for a, b in zip(starts, ends, strict=True)]
+    if len(ranges) > most:
+        return f"{tokens.size} tokens ({', '.join(ranges[:most])}, ...)"
+    return f"token{'s' if tokens.size > 1 else ''} {', '.join(ranges)}"

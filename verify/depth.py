@@ -1,0 +1,139 @@
+"""What a model with a given number of attention layers sees: universality asks for any depth, a model has one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.patterns import PatternError
+from theory.theorems import FunctionClass
+from theory.verdicts import Answer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from theory.hops import HopCount
+    from theory.patterns import Connections, SparsityPattern
+
+    Words = npt.NDArray[np.uint64]
+
+__all__ = ["WithinLayers", "first_unseen", "within_layers"]
+
+SOURCES = 1024  # columns followed at once: 16 words a token
+GATHERED = 2**22  # words gathered at once, so that memory stays bounded whatever the degrees
+
+
+@dataclass(frozen=True)
+class WithinLayers:
+    """Whether the first `layers` layers, residual connections included, carry every input where it is needed.
+
+    Parameters
+    ----------
+    answer
+        HOLDS when every required pair is seen, FAILS with the pair (query, key) as witness.
+    """
+
+    layers: int
+    answer: Answer
+    query: int | None
+    key: int | None
+    why: str
+
+
+def within_layers(
+    pattern: SparsityPattern, layers: int, target: FunctionClass, hops: HopCount, *, time_limit: float = 30.0
+) -> WithinLayers:
+    """Decide whether all pairs that `target` needs are seen within `layers` attention layers.
+
+    With 1.1 and the class of all functions this is s <= layers; otherwise the residual recursion
+    R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run.
+
+    Raises
+    ------
+    PatternError
+        If `layers` < 1.
+    """
+    if layers < 1:
+        raise PatternError(f"--layers needs a positive number of attention layers, got {layers}")
+    looped = pattern.with_self_loops()
+    if target is FunctionClass.ALL and looped is pattern and hops.upper is not None and layers >= hops.upper:
+        return WithinLayers(layers, Answer.HOLDS, None, None, f"all tokens are seen within {hops.upper} layers")
+    pair = first_unseen(
+        looped, layers, causal=target is FunctionClass.CAUSAL, deadline=time.monotonic() + time_limit
+    )
+    if isinstance(pair, Answer):
+        why = {
+            Answer.HOLDS: f"every output sees all it needs within {layers} layers",
+            Answer.UNDECIDED: f"not decided within {time_limit:g} s whether {layers} layers are enough",
+        }[pair]
+        return WithinLayers(layers, pair, None, None, why)
+    query, key = pair
+    needed = f"; s = {hops.s} layers are needed" if target is FunctionClass.ALL and hops.s is not None else ""
+    why = f"output {query} does not see token {key} within {layers} layers{needed}"
+    return WithinLayers(layers, Answer.FAILS, query, key, why)
+
+
+def first_unseen(
+    pattern: SparsityPattern, layers: int, *, causal: bool, deadline: float = float("inf")
+) -> tuple[int, int] | Answer:
+    """Return a required pair (query, key) that `layers` layers do not carry, HOLDS if there is none.
+
+    Every token of the pattern must attend to itself. UNDECIDED once the deadline (time.monotonic) has passed.
+
+    Examples
+    --------
+    >>> from theory.patterns import SparsityPattern
+    >>> ring = SparsityPattern.from_lists([[0, 3], [0, 1], [1, 2], [2, 3]])
+    >>> first_unseen(ring, 2, causal=False), first_unseen(ring, 3, causal=False)
+    ((0, 1), <Answer.HOLDS: 'holds'>)
+    """
+    for start in range(0, pattern.n, SOURCES):
+        count = min(SOURCES, pattern.n - start)
+        words = np.zeros((pattern.n, -(-count // 64)), dtype=np.uint64)
+        sources = np.arange(count)
+        words[start + sources, sources // 64] = np.uint64(1) << (sources % 64).astype(np.uint64)
+        unchanged = 0
+        for step in range(layers):
+            if time.monotonic() > deadline:
+                return Answer.UNDECIDED
+            after = _one_layer(pattern.layers[step % pattern.p], words)
+            unchanged = unchanged + 1 if np.array_equal(after, words) else 0
+            words = after
+            if unchanged == pattern.p:
+                break
+        pair = _first_missing(words, start, count, causal=causal)
+        if pair is not None:
+            return pair
+    return Answer.HOLDS
+
+
+def _one_layer(layer: Connections, words: Words) -> Words:
+    """OR the words of the keys of every query; rows are taken in runs whose gathered words fit the budget."""
+    after = np.empty_like(words)
+    budget = max(1, GATHERED // words.shape[1])
+    first = 0
+    while first < layer.n:
+        last = int(np.searchsorted(layer.indptr, layer.indptr[first] + budget, side="right")) - 1
+        last = max(last, first + 1)
+        begin, end = layer.indptr[first], layer.indptr[last]
+        starts = layer.indptr[first:last] - begin
+        after[first:last] = np.bitwise_or.reduceat(words[layer.keys[begin:end]], starts, axis=0)
+        first = last
+    return after
+
+
+def _first_missing(words: Words, start: int, count: int, *, causal: bool) -> tuple[int, int] | None:
+    """Return the first (query, key) whose bit is absent though required (all keys, or those up to the query)."""
+    n = words.shape[0]
+    for first in range(start if causal else 0, n, SOURCES):
+        rows = np.arange(first, min(n, first + SOURCES))
+        bits = np.unpackbits(words[rows].view(np.uint8), axis=1, bitorder="little", count=count) == 0
+        if causal:
+            bits &= rows[:, None] >= start + np.arange(count)
+        row, column = np.nonzero(bits)
+        if row.size:
+            return int(rows[row[0]]), start + int(column[0])
+    return None

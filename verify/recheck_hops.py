@@ -1,0 +1,215 @@
+"""Rechecking Assumption 1.3: bounds on s by following a few tokens through the layers, or s again by definition.
+
+S_k^t is the union of S_j^(t-1) over j in A_k of layer t, S_k^0 = {k}; s is the smallest t with all S_k^t full
+(paper, eq. 3). Layer t, from 1, uses pattern t - 1 mod p. With 1.1 the sets grow with t; without it they need not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verify.recheck_ledger import FalseClaim, Ledger, Outcome, Unproved
+from verify.recheck_powers import first_full, smallest_hops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from theory.patterns import Connections, IntArray, SparsityPattern
+
+    Flags = npt.NDArray[np.bool_]
+
+__all__ = ["check_hops"]
+
+SMALL = 64  # tokens up to which s is found by matrix powers when 1.1 fails
+MEDIUM = 2048  # tokens up to which s is recomputed where no pivot bounds it
+MOST_PATTERNS = 4096
+MOST_FOLLOWED = 2**28  # connections followed at most without 1.1, where no layer can be skipped
+
+
+def check_hops(
+    ledger: Ledger, pattern: SparsityPattern, claim: dict[str, Any], *, loops: bool, connected: bool | None
+) -> None:
+    """Settle the claims on Assumption 1.3.
+
+    Parameters
+    ----------
+    loops
+        Whether 1.1 holds.
+    connected
+        Whether the union digraph is strongly connected; None if neither was confirmed.
+    """
+    hops = _Hops(pattern, claim, loops)
+    bounded = False
+    if claim["answer"] and connected:
+        bounded = ledger.settle("assumption_1_3.upper", hops.check_upper) is Outcome.CONFIRMED
+        ledger.settle("assumption_1_3.lower", hops.check_lower)
+    ledger.settle("assumption_1_3", lambda: hops.check_answer(connected, bounded=bounded))
+
+
+@dataclass(frozen=True, eq=False)
+class _Hops:
+    pattern: SparsityPattern
+    claim: dict[str, Any]
+    loops: bool
+
+    @property
+    def small(self) -> bool:
+        """Whether s is found by matrix powers, 1.1 or not."""
+        return self.pattern.n <= SMALL and self.pattern.p <= MOST_PATTERNS
+
+    @cached_property
+    def true_s(self) -> int | None:
+        """The smallest s if it is at most the upper bound claimed, else None."""
+        if self.small:
+            s, upper = smallest_hops(self.pattern), self.claim["upper"]
+            return None if s is None or (upper is not None and s > upper) else s
+        if self.pattern.n > MEDIUM:
+            raise Unproved(f"s is not recomputed beyond {MEDIUM} tokens")
+        try:
+            return first_full(self.pattern, self.claim["upper"])
+        except OverflowError as error:
+            raise Unproved(f"recomputing s would take too long: {error}") from None
+
+    def check_answer(self, connected: bool | None, *, bounded: bool) -> str:
+        """Check yes or no; `bounded` says that an upper bound on s was confirmed."""
+        answer = self.claim["answer"]
+        if connected is None:
+            raise FalseClaim("neither a spine nor a cut shows whether the union digraph is strongly connected")
+        if not connected:
+            if answer is not False:
+                raise FalseClaim("the union digraph is not strongly connected, so there is no s")
+            return "fails: some token never sees another one"
+        if self.loops:
+            if answer is not True:
+                raise FalseClaim("every token attends to itself and reaches every other one, so there is an s")
+            return "holds: every token attends to itself and reaches every other one"
+        if bounded:
+            return "holds: an upper bound on s was confirmed"
+        if not self.small:
+            raise Unproved(f"without 1.1 it is not decided again beyond {SMALL} tokens")
+        s = smallest_hops(self.pattern)
+        if answer is not (s is not None):
+            raise FalseClaim("recomputed: there is no s" if s is None else f"recomputed: s = {s}")
+        return "fails: no number of layers fills all S_k^t, recomputed" if s is None else f"holds: s = {s}"
+
+    def check_upper(self) -> str:
+        """Check that s <= upper, by the pivot or again by definition, and that the numbers fit each other."""
+        s, lower, upper, pivot = (self.claim[name] for name in ("s", "lower", "upper", "pivot"))
+        if upper is not None and upper < lower:
+            raise FalseClaim(f"the upper bound {upper} lies below the lower bound {lower}")
+        if s != (lower if lower == upper else None):
+            meet = "meet" if lower == upper else "do not meet"
+            raise FalseClaim(f"s = {s}, but the bounds {lower} and {upper} {meet}")
+        if pivot is not None:
+            self._check_pivot(pivot["token"], pivot["gathers"], pivot["spreads"])
+            if pivot["gathers"] + pivot["spreads"] != upper:
+                raise FalseClaim(f"the pivot shows s <= {pivot['gathers'] + pivot['spreads']}, claimed is {upper}")
+            return (
+                f"s <= {upper}: token {pivot['token']} sees all after {pivot['gathers']} layers, then all see it"
+            )
+        if upper is None:
+            raise Unproved("no upper bound on s is claimed")
+        if self.true_s is None:
+            raise FalseClaim(f"recomputed: {upper} layers are not enough")
+        return f"s <= {upper}: recomputed, s = {self.true_s}"
+
+    def check_lower(self) -> str:
+        """Check that s >= lower, by the pair unseen one layer earlier; without 1.1 again by definition."""
+        lower, unseen = self.claim["lower"], self.claim["unseen"]
+        if lower < 1:
+            raise FalseClaim("s is at least 1")
+        if unseen is not None:
+            self._check_unseen(unseen["layers"], unseen["query"], unseen["key"])
+        elif self.loops and lower > 1:
+            raise FalseClaim(f"no pair unseen after {lower - 1} layers is given")
+        if lower == 1:
+            return "s >= 1"
+        if self.loops and unseen is not None:
+            return f"s >= {lower}: token {unseen['query']} does not see {unseen['key']} after {lower - 1} layers"
+        if self.claim["upper"] is None and not self.small:
+            raise Unproved("without 1.1 an unseen pair does not bound s")
+        if self.true_s is not None and self.true_s < lower:
+            raise FalseClaim(f"recomputed: s = {self.true_s}")
+        return f"s >= {lower}: recomputed"
+
+    def _check_unseen(self, layers: int, query: int, key: int) -> None:
+        if layers != self.claim["lower"] - 1:
+            raise FalseClaim(
+                f"the pair unseen after {layers} layers shows s > {layers}, not {self.claim['lower']}"
+            )
+        if self._sees(query, layers)[key]:
+            raise FalseClaim(f"token {query} does see token {key} after {layers} layers")
+
+    def _check_pivot(self, token: int, gathers: int, spreads: int) -> None:
+        missing = np.flatnonzero(~self._sees(token, gathers))
+        if missing.size:
+            raise FalseClaim(f"the pivot {token} does not see token {missing[0]} after {gathers} layers")
+        turns = range(gathers, gathers + spreads)
+        missing = np.flatnonzero(~self._follow(lambda layer: layer.transposed, turns, token))
+        if missing.size:
+            raise FalseClaim(
+                f"token {missing[0]} does not see the pivot {token} in the {spreads} layers after that"
+            )
+
+    def _sees(self, query: int, layers: int) -> Flags:
+        """Return S_query^layers: on the way back from the query, the last layer comes first."""
+        return self._follow(lambda layer: layer, range(layers - 1, -1, -1), query)
+
+    def _follow(self, way: Callable[[Connections], Connections], turns: range, start: int) -> Flags:
+        """Return the tokens that `start` leads to through the layers with these numbers, from 0, in this order."""
+        follow = _follow_growing if self.loops else _follow_exactly
+        return follow(self.pattern, way, turns, start)
+
+
+def _follow_growing(
+    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
+) -> Flags:
+    """Follow under 1.1, where tokens once found stay: each is expanded once a pattern."""
+    found = np.zeros(pattern.n, dtype=bool)
+    found[start] = True
+    order = np.full(pattern.n, start)  # the tokens found, as they came
+    count, expanded, quiet = 1, [0] * pattern.p, 0
+    for turn in turns:
+        number = turn % pattern.p
+        ahead = _rows(way(pattern.layers[number]), order[expanded[number] : count])
+        expanded[number] = count
+        fresh = np.unique(ahead[~found[ahead]])
+        found[fresh] = True
+        order[count : count + fresh.size] = fresh
+        count += fresh.size
+        quiet = 0 if fresh.size else quiet + 1
+        if count == pattern.n or quiet == pattern.p:
+            break
+    return found
+
+
+def _follow_exactly(
+    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
+) -> Flags:
+    """Follow without 1.1: every layer replaces the tokens found."""
+    now, work = np.array([start]), MOST_FOLLOWED
+    for turn in turns:
+        ahead = _rows(way(pattern.layers[turn % pattern.p]), now)
+        now = np.unique(ahead)
+        work -= ahead.size + 1000  # the fixed cost of a step
+        if work < 0:
+            raise Unproved("following it through all its layers would take too long")
+        if not now.size:
+            break
+    found = np.zeros(pattern.n, dtype=bool)
+    found[now] = True
+    return found
+
+
+def _rows(connections: Connections, tokens: IntArray) -> IntArray:
+    """Return the rows of these tokens, one after the other."""
+    starts, lengths = connections.indptr[tokens], connections.degrees[tokens]
+    before = np.cumsum(lengths) - lengths
+    rows: IntArray = connections.keys[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
+    return rows
