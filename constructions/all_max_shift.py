@@ -50,7 +50,7 @@ class AllMaxShifts:
     @property
     def name(self) -> str:
         """What the stage does."""
-        return "all-max-shifts"
+        return "all-max-shift"
 
     @property
     def attention_layers(self) -> int:
@@ -109,8 +109,9 @@ def tighter_s(pattern: SparsityPattern, token: int) -> int | None:
         for key in keys:
             queries = pattern.layers[turn].transposed.row(key)
             fresh = queries[~seen[queries]].tolist()
-            seen[fresh] = True
-            for line in waiting if fresh else ():
-                line.extend(fresh)
+            if fresh:
                 still = 0
+                seen[fresh] = True
+                for line in waiting:
+                    line.extend(fresh)
     return max(step, 1) if seen.all() else None

@@ -1,7 +1,7 @@
-"""The contextual mapping g_c of Theorem 1 (Lemma 7): selective shifts along a Hamiltonian path, then all-max-shifts.
+"""The contextual mapping g_c of Theorem 1 (Lemma 7): selective shifts along a Hamiltonian path, all-max-shifts.
 
-`paper` takes delta^{-d} shifts a token, `merged` one; the ids agree bit for bit. Every constant of the proof can be
-replaced, to see what it is there for.
+`paper` takes delta^{-d} shifts a token, `merged` one; the ids agree bit for bit. Every constant of the proof can
+be replaced, to see what it is there for.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def build_mapping(
     >>> mapping.attention_layers, mapping.layers_formula
     (3, {'selective_shift': 2, 'all_max_shift': 1})
     >>> mapping.ids([[[0, 1]], [[1, 0]]]).tolist()
-    [[130, 133], [195, 198]]
+    [[98, 99], [195, 198]]
     """
     check_sizes(d, levels)
     if construction not in ("paper", "merged"):
@@ -147,7 +147,7 @@ def path_patterns(pattern: SparsityPattern, gamma: IntArray) -> IntArray:
     if missing.size:
         before, after = gamma[missing[0]], gamma[missing[0] + 1]
         raise ProofError(f"gamma is no path: token {after} attends to token {before} in no pattern")
-    return np.argmax(held, axis=0)
+    return np.asarray(np.argmax(held, axis=0))
 
 
 def _bound(
@@ -158,7 +158,7 @@ def _bound(
     levels: int,
     step: int,
 ) -> int:
-    """Return a bound on every number of every run; with the proof's constants below c^s (n delta^{-nd} + delta)."""
+    """Return a bound on every number of every run; with the proof's constants at most c^s n delta^{-nd}."""
     intervals = [initial_interval(position, d, levels, step) for position in positions.tolist()]
     low, high = (np.array(side, dtype=object) for side in zip(*intervals, strict=True))
     for stage in stages:

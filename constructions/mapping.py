@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from constructions.numbers import Integers, ProofError, exact_dtype
-from constructions.positional_embedding import initial_values
+from constructions.positional_embedding import embed, project
 from constructions.stage import run_fused, run_literal
 
 if TYPE_CHECKING:
@@ -157,7 +157,11 @@ class StagedMapping:
             )
         if array.size and (array.min() < 0 or array.max() >= self.K):
             raise ProofError(f"grids must lie in 0..{self.K - 1}, in units of delta = 1/{self.K}")
-        return initial_values(array, self.positions, self.K, self.step).astype(self.dtype, copy=False)
+        return self.enter(embed(array, self.positions, self.step))
+
+    def enter(self, quantized: IntArray) -> Integers:
+        """Return u^T H_k of a quantized input H, embedding included and in units of delta; shape (..., n)."""
+        return project(quantized, self.K).astype(self.dtype, copy=False)
 
     def ids(self, grids: npt.ArrayLike) -> Integers:
         """Return the ids q(H), shape (..., n), every stage applied at once."""

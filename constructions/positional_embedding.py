@@ -11,7 +11,7 @@ from constructions.numbers import Integers, exact_dtype
 if TYPE_CHECKING:
     from theory.patterns import IntArray
 
-__all__ = ["initial_interval", "initial_values", "positions_along", "spread"]
+__all__ = ["embed", "initial_interval", "positions_along", "project", "spread"]
 
 
 def positions_along(gamma: IntArray) -> IntArray:
@@ -34,7 +34,7 @@ def positions_along(gamma: IntArray) -> IntArray:
 
 
 def spread(d: int, levels: int) -> int:
-    """Return Delta = sum_{i=0}^{d-1} K^i = u^T 1.
+    """Return Delta = u^T 1 = sum_{i=0}^{d-1} K^i.
 
     Examples
     --------
@@ -45,9 +45,14 @@ def spread(d: int, levels: int) -> int:
 
 
 def initial_interval(position: int, d: int, levels: int, step: int) -> tuple[int, int]:
-    """Return the least and greatest z_k of a token at `position`, in units of delta.
+    """Return the least and greatest u^T H_k of a token at `position`, in units of delta.
 
-    In the paper's units and with its embedding: [pos Delta, pos Delta + delta^{-d+1} - delta] (before eq. 8).
+    In the paper's units, with its embedding: [pos Delta, pos Delta + delta^{-d+1} - delta] (before eq. 8).
+
+    Parameters
+    ----------
+    step
+        What one position adds to every entry, in units of delta: K in the paper (E_k = pos(k) 1).
 
     Examples
     --------
@@ -58,30 +63,29 @@ def initial_interval(position: int, d: int, levels: int, step: int) -> tuple[int
     return low, low + levels**d - 1
 
 
-def initial_values(grids: IntArray, positions: IntArray, levels: int, step: int) -> Integers:
-    """Return z_k = u^T H_k = sum_i K^i (grid[i, k] + step pos(k)) in units of delta.
-
-    Parameters
-    ----------
-    grids
-        Shape (..., d, n), entries 0..K-1.
-    positions
-        pos(k), one a token.
-    levels
-        K = 1/delta.
-    step
-        What one position adds to every entry, in units of delta: K in the paper (E_k = pos(k) 1).
+def embed(matrix: IntArray, positions: IntArray, step: int) -> IntArray:
+    """Return X + E: column k plus ``step * pos(k)`` in every entry, in the units of `matrix`; shape (..., d, n).
 
     Examples
     --------
-    >>> initial_values(np.array([[1, 0], [0, 2]]), np.array([1, 0]), 3, 3).tolist()
+    >>> embed(np.array([[1, 0], [0, 2]]), np.array([1, 0]), 3).tolist()
+    [[4, 0], [3, 2]]
+    """
+    return np.asarray(matrix.astype(np.int64) + positions * step)
+
+
+def project(matrix: IntArray, levels: int) -> Integers:
+    """Return u^T Z_k = sum_i K^i Z[i, k] of every column: shape (..., d, n) to (..., n).
+
+    Examples
+    --------
+    >>> project(np.array([[4, 0], [3, 2]]), 3).tolist()
     [13, 6]
     """
-    d = grids.shape[-2]
-    highest = max(initial_interval(position, d, levels, step)[1] for position in positions.tolist())
-    dtype = exact_dtype(highest)
-    shifts = np.array([step * position * spread(d, levels) for position in positions.tolist()], dtype=dtype)
-    values = np.zeros((*grids.shape[:-2], grids.shape[-1]), dtype=dtype)
-    for i in range(d):
-        values += grids[..., i, :].astype(dtype) * levels**i
-    return np.asarray(values + shifts)
+    d = matrix.shape[-2]
+    largest = int(np.abs(matrix).max(initial=1)) * spread(d, levels)
+    wide = matrix.astype(exact_dtype(largest), copy=False)
+    result = wide[..., 0, :]
+    for i in range(1, d):
+        result = result + wide[..., i, :] * levels**i
+    return np.asarray(result)

@@ -31,7 +31,7 @@ class Absorb:
     """One step between two tokens, exact on their slots.
 
     With base = `radix`, the query's code x and the key's code y:
-    ABSORB (radix = held) x -> x + held y; RELEASE (radix = held / key_held) x + radix y -> x; COPY (radix = 1) x -> y.
+    ABSORB (radix = held) x -> x + radix y;  RELEASE (radix = held / key_held) x + radix y -> x;  COPY x -> y.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Absorb:
 
     Examples
     --------
-    >>> step = Absorb(MoveKind.ABSORB, query=0, key=1, layer=0, low=0, held=3, key_low=3, key_held=3, home=6, top=15)
+    >>> step = Absorb(MoveKind.ABSORB, 0, 1, layer=0, low=0, held=3, key_low=3, key_held=3, home=6, top=15)
     >>> step.result, step.bound
-    (9, 49)
+    (9, 47)
     """
 
     kind: MoveKind
@@ -74,11 +74,9 @@ class Absorb:
     @property
     def result(self) -> int:
         """How many codes the query can hold after the step."""
-        return {
-            MoveKind.ABSORB: self.held * self.key_held,
-            MoveKind.COPY: self.key_held,
-            MoveKind.RELEASE: self.radix,
-        }[self.kind]
+        if self.kind is MoveKind.RELEASE:
+            return self.radix
+        return self.radix * self.key_held
 
     @property
     def scale(self) -> int:
@@ -107,9 +105,8 @@ class Absorb:
 
     @property
     def bound(self) -> int:
-        """Every number of the step lies in [-bound, bound]."""
-        highest = 2 * (self.top + self.reach) + 1 + self.depth
-        return max(highest, self.landing + self.scale * (self.result - 1))
+        """Every number of the step lies in [-bound, bound]: the query's landing is furthest out."""
+        return self.back_home.high
 
     def check(self) -> None:
         """Check what makes the step exact; a step that passes turns any two codes into the one it should.
@@ -121,7 +118,9 @@ class Absorb:
         """
         slots = ((self.low, self.held), (self.key_low, self.key_held), (self.home, self.result))
         if any(low < 0 or low + width > self.top for low, width in slots):
-            raise ProofError(f"token {self.query} absorbs token {self.key}: a slot leaves the band 0..{self.top - 1}")
+            raise ProofError(
+                f"token {self.query} absorbs token {self.key}: a slot leaves the band 0..{self.top - 1}"
+            )
         if self.landing <= self.top + self.reach:
             raise ProofError(f"token {self.query} absorbs token {self.key}: it would land on it, raise the band")
 
@@ -136,7 +135,7 @@ class Absorb:
 
     @property
     def down(self) -> AffineOnSlot:
-        """k below everything, its code turned around: low + x -> -1 - scale x, or -1 whatever x was."""
+        """The query below everything, its code turned around: low + x -> -1 - scale x, or -1 whatever x was."""
         last = self.low + self.held - 1
         if self.kind is MoveKind.COPY:
             return AffineOnSlot(self.low, last, 0, -1)
@@ -144,7 +143,7 @@ class Absorb:
 
     @property
     def up(self) -> AffineOnSlot:
-        """j above everything: key_low + y -> top + M y, turned around for a release."""
+        """The key above everything: key_low + y -> top + M y, turned around for a release."""
         last = self.key_low + self.key_held - 1
         if self.kind is MoveKind.RELEASE:
             return AffineOnSlot(self.key_low, last, -self.stretch, self.top + self.stretch * last)
@@ -157,13 +156,13 @@ class Absorb:
 
     @property
     def back(self) -> AffineOnSlot:
-        """J back to where it was: the inverse of `up`."""
+        """The key back to where it was: the inverse of `up`."""
         up, sign = self.up, -1 if self.kind is MoveKind.RELEASE else 1
         return AffineOnSlot(self.top, self.top + self.reach, sign, -sign * up.add, self.stretch)
 
     @property
     def back_home(self) -> AffineOnSlot:
-        """K into its own slot, every code one unit apart again: landing + scale code -> home + code."""
+        """The query into its own slot, every code one unit apart again: landing + scale code -> home + code."""
         last = self.landing + self.scale * (self.result - 1)
         return AffineOnSlot(self.landing, last, 1, self.scale * self.home - self.landing, self.scale)
 

@@ -7,15 +7,20 @@ are needed that no other one of them already sees: their reach together covers e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from constructions.numbers import ProofError
 
 if TYPE_CHECKING:
     from theory.graph import Components
     from theory.patterns import Connections, IntArray
 
 __all__ = ["Upstream", "cover_upstream"]
+
+MAX_MEMBERS = 2**28  # of all lists of upstream components together: a gigabyte
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Upstream:
         For every component the number of inputs coded in its ids when finished neighbours are absorbed whole:
         shared history counts as often as it arrives.
     reach
-        For every component |reach(k)|, the same for all its tokens.
+        For every component the size of reach(k), the same for all its tokens.
     """
 
     links: tuple[tuple[tuple[int, int], ...], ...]
@@ -40,6 +45,11 @@ class Upstream:
 
 def cover_upstream(connections: Connections, components: Components) -> Upstream:
     """Choose the links: the fewest neighbour components whose reach covers everything upstream.
+
+    Raises
+    ------
+    ProofError
+        If the upstream components of all components together are too many to list (2^28).
 
     Examples
     --------
@@ -54,28 +64,26 @@ def cover_upstream(connections: Connections, components: Components) -> Upstream
     (((3, 2), (3, 1)), 5, 4)
     """
     sizes = components.sizes
-    closures: list[int] = []  # one bit a component: itself and everything upstream
+    closures: list[IntArray] = []  # of every component: itself and everything upstream, rising
     links: list[tuple[tuple[int, int], ...]] = []
     digits: list[int] = []
     reach: list[int] = []
+    members = 0
     for label, (below, queries, keys) in enumerate(_crossings(connections, components)):
-        remaining = _bits(below, components.count)
-        closure, chosen = 1 << label, []
-        while remaining:
+        remaining, chosen = below, []
+        while remaining.size:
             # the last one in topological order is seen by none of the others
-            highest = remaining.bit_length() - 1
-            chosen.append(highest)
-            closure |= closures[highest]
-            remaining &= ~closures[highest]
+            chosen.append(int(remaining[-1]))
+            remaining = np.setdiff1d(remaining, closures[chosen[-1]], assume_unique=True)
+        upstream = reduce(np.union1d, [closures[c] for c in chosen]) if chosen else below
+        closures.append(np.append(upstream, np.int32(label)).astype(np.int32))
+        members += closures[-1].size
+        if members > MAX_MEMBERS:
+            raise ProofError(f"the upstream lists of {label + 1} components pass {MAX_MEMBERS} entries: reduce n")
         position = np.searchsorted(below, chosen)
-        own = int(sizes[label])
-        closures.append(closure)
         links.append(tuple(zip(queries[position].tolist(), keys[position].tolist(), strict=True)))
-        digits.append(own + sum(digits[c] for c in chosen))
-        if len(chosen) > 1:
-            reach.append(int(sizes[_members(closure, components.count)].sum()))
-        else:
-            reach.append(own + sum(reach[c] for c in chosen))
+        digits.append(int(sizes[label]) + sum(digits[c] for c in chosen))
+        reach.append(int(sizes[closures[-1]].sum()))
     return Upstream(tuple(links), tuple(digits), tuple(reach))
 
 
@@ -92,16 +100,3 @@ def _crossings(connections: Connections, components: Components) -> list[tuple[I
         (below[start:end], queries[first[start:end]], keys[first[start:end]])
         for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
     ]
-
-
-def _bits(members: IntArray, count: int) -> int:
-    """Return the integer whose set bits are `members`."""
-    flags = np.zeros(count, dtype=bool)
-    flags[members] = True
-    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
-
-
-def _members(bits: int, count: int) -> IntArray:
-    """Return the set bits of an integer below 2^count."""
-    raw = np.frombuffer(bits.to_bytes((count + 7) // 8, "little"), dtype=np.uint8)
-    return np.flatnonzero(np.unpackbits(raw, bitorder="little", count=count))

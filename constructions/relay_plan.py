@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from constructions.numbers import ProofError
 from constructions.relay_cover import cover_upstream
 from theory.graph import as_query_matrix, strong_components
 from theory.spine import build_spine
@@ -57,6 +58,11 @@ class Plan:
     phases: tuple[Phase, ...]
     shared: Shared
 
+    @property
+    def moves(self) -> list[Move]:
+        """The moves of all phases in order."""
+        return [move for phase in self.phases for move in phase.moves]
+
 
 class _Trees(NamedTuple):
     """Spanning trees of the components: breadth-first in- and out-trees to and from one root each."""
@@ -66,7 +72,9 @@ class _Trees(NamedTuple):
     out_parent: IntArray
 
 
-def plan_relay(connections: Connections, root: int | None = None, shared: Shared | None = None) -> Plan:
+def plan_relay(
+    connections: Connections, root: int | None = None, shared: Shared | None = None, most_digits: int = 2**33
+) -> Plan:
     """Plan the moves after which every token codes exactly the inputs of its reach.
 
     Parameters
@@ -81,7 +89,14 @@ def plan_relay(connections: Connections, root: int | None = None, shared: Shared
         shared history is coded once for every way it arrives: exponentially long ids in the worst case.
         `once`: components in the reverse order, each gathers its whole reach along one tree, then the tokens
         upstream release what they had absorbed and hold their own input again. Every id codes reach(k) exactly
-        once, for at most n^2 + n moves. Where not given: `repeat` if no id is more than twice as long as needed.
+        once, for at most 2 n^2 moves. Where not given: `repeat` if no id is more than twice as long as needed.
+    most_digits
+        Of all ids together; each codes one input.
+
+    Raises
+    ------
+    ProofError
+        If the ids would have more digits than that.
 
     Examples
     --------
@@ -93,14 +108,20 @@ def plan_relay(connections: Connections, root: int | None = None, shared: Shared
     upstream [(2, 1)]
     """
     components = strong_components(connections)
+    upstream = cover_upstream(connections, components)
+    if shared is None:
+        shared = "repeat" if max(upstream.digits) <= 2 * max(upstream.reach) else "once"
+    digits = upstream.digits if shared == "repeat" else upstream.reach
+    if sum(size * each for size, each in zip(components.sizes.tolist(), digits, strict=True)) > most_digits:
+        remedy = "code shared history once" if max(digits) > max(upstream.reach) else "reduce n, d or K"
+        raise ProofError(
+            f"ids of up to {max(digits)} digits, one an input, are too long to compute with: {remedy}"
+        )
     trees = _trees(connections, components, root)
     gathers, broadcasts = _inside(components, trees)
     if shared == "once":
-        return Plan(_once(connections, components, trees, broadcasts), "once")
-    upstream = cover_upstream(connections, components)
-    if shared is None and max(upstream.digits) > 2 * max(upstream.reach):
-        return Plan(_once(connections, components, trees, broadcasts), "once")
-    return Plan(_repeat(upstream, gathers, broadcasts), "repeat")
+        return Plan(_once(connections, components, trees, broadcasts), shared)
+    return Plan(_repeat(upstream, gathers, broadcasts), shared)
 
 
 def _trees(connections: Connections, components: Components, root: int | None) -> _Trees:
@@ -123,12 +144,13 @@ def _search(rows: Connections, start: int) -> tuple[IntArray, IntArray]:
     """Return the tokens that `start` finds along its rows, nearest first, and the predecessor of every one."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    return breadth_first_order(as_query_matrix(rows), start)
+    order, parents = breadth_first_order(as_query_matrix(rows), start)
+    return order, parents
 
 
 def _depths(parent: IntArray) -> IntArray:
     """Return the distance of every token from its root, by doubling the parents."""
-    depth = (parent != np.arange(parent.size)).astype(np.int64)
+    depth: IntArray = (parent != np.arange(parent.size)).astype(np.int64)
     jump = parent
     while np.any(depth[jump]):
         depth = depth + depth[jump]

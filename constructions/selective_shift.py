@@ -109,7 +109,7 @@ class SelectiveShifts:
     @property
     def name(self) -> str:
         """What the stage does."""
-        return "selective shifts"
+        return "selective shift"
 
     @property
     def attention_layers(self) -> int:

@@ -324,3 +324,21 @@ def test_a_token_that_does_not_exist_cannot_be_asked_about():
         with pytest.raises(PatternError, match=r"outside 0\.\.1"):
             attends(query, key)
     assert to_callable(SparsityPattern.from_lists([[]]))[0](0, 0) == np.False_
+
+
+def test_arrays_that_numpy_cannot_reach():
+    class OnDevice:
+        ndim = 2
+
+        def __array__(self, dtype=None, copy=None):
+            raise TypeError("can't convert a device tensor")
+
+    with pytest.raises(PatternError, match="cannot be read as a NumPy array: can't convert a device tensor"):
+        from_boolean_mask(OnDevice(), true_means="attend")
+
+
+def test_sparse_matrices_of_objects_are_refused():
+    matrix = sp.coo_array(np.eye(2))
+    matrix.data = matrix.data.astype(object)
+    with pytest.raises(PatternError, match="matrix 0 holds object"):
+        from_scipy(matrix)

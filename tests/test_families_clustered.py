@@ -45,6 +45,7 @@ def test_given_assignments_that_would_not_fit_are_refused() -> None:
 def test_seeded_assignments() -> None:
     assert seeded_reformer(40, 5, rounds=3, seed=1) == seeded_reformer(40, 5, rounds=3, seed=1)
     assert seeded_reformer(40, 5, seed=1) != seeded_reformer(40, 5, seed=2)
+    assert seeded_routing(40, 5, seed=1) != seeded_routing(40, 5, seed=2)
     three = seeded_reformer(40, 5, rounds=3, seed=1)
     assert three.p == 3
     assert len({layer.keys.tobytes() for layer in three.layers}) == 3

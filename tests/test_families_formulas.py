@@ -10,6 +10,7 @@ import pytest
 
 from theory.families import (
     arrange_heads,
+    bigbird,
     causal,
     causal_part,
     dense,
@@ -147,6 +148,15 @@ def test_strided_and_fixed_by_hand() -> None:
     assert fixed(5, 2).to_lists()[1] == [[0, 1, 3], [1, 3], [1, 2, 3], [1, 3], [1, 3, 4]]
     assert strided(9, 4).to_lists()[0][4] == [2, 3, 4, 5, 6]
     assert strided(9, 3).to_lists()[0][4] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_a_width_beyond_the_text_means_the_text(n: int) -> None:
+    huge = 10**30
+    for build in (window, causal, star, longformer, strided, fixed, equal_documents):
+        assert build(n, huge) == build(n, 2 * n), build.__name__
+    assert longformer(n, huge, huge) == window(n, 0)
+    assert bigbird(n, huge, huge, 0, block=huge) == dense(n) == bigbird(n, 0, huge, 0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theory.families as families
@@ -18,6 +18,7 @@ from theory.patterns import PatternError, SparsityPattern
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+EXACT = ("dense", "window", "causal", "strided", "ring", "random", "reformer", "routing", "documents")
 SMALL: dict[str, st.SearchStrategy[Any]] = {
     "n": st.integers(1, 24),
     **dict.fromkeys(("w", "window", "random", "r", "seed"), st.integers(0, 30)),
@@ -30,16 +31,12 @@ SMALL: dict[str, st.SearchStrategy[Any]] = {
 
 
 @st.composite
-def specifications(draw: st.DrawFn) -> str:
-    family = FAMILIES[draw(st.sampled_from(sorted(FAMILIES)))]
-    values = {p.name: draw(SMALL[p.name]) for p in family.parameters if p.required or draw(st.booleans())}
-    values.update(
-        {
-            p.name: max(p.least, int(values[p.name]))
-            for p in family.parameters
-            if p.name in ("n", "w") & values.keys()
-        }
-    )
+def specifications(draw: st.DrawFn, names: tuple[str, ...] = tuple(FAMILIES)) -> str:
+    family = FAMILIES[draw(st.sampled_from(names))]
+    chosen = [p for p in family.parameters if p.required or draw(st.booleans())]
+    values = {
+        p.name: draw(SMALL[p.name].filter(lambda value, p=p: p.name != "w" or value >= p.least)) for p in chosen
+    }
     return f"{family.name}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 
@@ -52,8 +49,11 @@ def test_every_token_attends_to_itself_and_text_is_reproducible(spec: str) -> No
     assert parse_family(spec).digest == pattern.digest
 
 
-@given(specifications())
-def test_what_is_admitted_is_what_is_built_or_more(spec: str) -> None:
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=60)
+@given(st.data())
+def test_what_is_admitted_is_what_is_built_or_more(name: str, data: st.DataObject) -> None:
+    spec = data.draw(specifications((name,)))
     admitted: list[tuple[int, int, int]] = []
 
     def record(n: int, connections: int, patterns: int = 1) -> None:
@@ -67,6 +67,8 @@ def test_what_is_admitted_is_what_is_built_or_more(spec: str) -> None:
     assert n == pattern.n
     assert connections >= pattern.connections
     assert patterns >= pattern.p
+    if name in EXACT:
+        assert connections == pattern.connections or "causal=true" in spec or "heads=" in spec
 
 
 def symmetric(pattern: SparsityPattern) -> bool:
@@ -109,25 +111,26 @@ def peak_of(build: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize(
-    "spec",
+    ("spec", "times"),
     [
-        "bigbird:n=65536,window=3,random=3,globals=2",
-        "bigbird:n=16384,window=1,random=2,globals=1,block=32",
-        "strided:n=8192,w=64",
-        "fixed:n=8192,w=64",
-        "star:n=65536,w=3",
-        "window:n=65536,w=8",
-        "random:n=65536,r=8",
-        "random:n=1000,r=900",
-        "longformer:n=65536,window=8,dilation=2,globals=2",
-        "reformer:n=8192,buckets=64,rounds=2",
-        "documents:n=8192,length=64,causal=true",
+        ("bigbird:n=65536,window=3,random=3,globals=2", 5),
+        ("bigbird:n=16384,window=1,random=2,globals=1,block=32", 3),
+        ("strided:n=8192,w=64", 1.6),
+        ("fixed:n=8192,w=64", 2.2),
+        ("star:n=65536,w=3", 4),
+        ("window:n=65536,w=64", 1.75),
+        ("random:n=65536,r=8", 4),
+        ("random:n=1000,r=900", 5),
+        ("longformer:n=65536,window=8,dilation=2,globals=2", 4.5),
+        ("reformer:n=8192,buckets=64,rounds=2", 2),
+        ("documents:n=8192,length=64,causal=true", 2.5),
     ],
 )
-def test_memory_is_a_few_times_the_connections(spec: str) -> None:
+def test_memory_is_a_few_times_the_connections(spec: str, times: float) -> None:
     pattern = parse_family(spec)
     own = sum(layer.keys.nbytes + layer.indptr.nbytes for layer in pattern.layers)
-    assert peak_of(lambda: parse_family(spec)) < 6 * own
+    peak = peak_of(lambda: parse_family(spec))
+    assert peak < times * own, f"{peak / own:.2f} times the CSR"
 
 
 @pytest.mark.parametrize(
@@ -137,6 +140,7 @@ def test_memory_is_a_few_times_the_connections(spec: str) -> None:
         "causal:n=1000000",
         "causal:n=999999999999999999,w=0",
         "window:n=1000000,w=600",
+        "window:n=70000000,w=0",
         "strided:n=1000000,w=1000000",
         "strided:n=1000000,w=2",
         "fixed:n=1000000,w=900000",

@@ -144,6 +144,8 @@ def booleans(n): return MASK.tolist()
 def echo(**given): raise ValueError(repr(given))
 def no_lists(n): return None
 def number(n): return 4
+def numpy_keys(n): return [[numpy.int64(key) for key in row] for row in ROWS]
+def own_error(n): from theory.patterns import PatternError; raise PatternError("not for this n")
 def rows_off(n): return [[0], [7]]
 def mixed(n): return [pattern(n), SparsityPattern.from_lists([[0]])]
 
@@ -161,6 +163,7 @@ class Made:
         ("layers?n=3", 2),
         ("tuples?n=3", 1),
         ("arrays?n=3", 1),
+        ("numpy_keys?n=3", 1),
         ("mask?n=3&true=attend", 1),
         ("inverted?true=masked&n=3", 1),
         ("masks?n=3&true=attend", 2),
@@ -192,6 +195,7 @@ def test_python_results(module, call, layers):
         ("booleans?n=3", "what True means"),
         ("no_lists?n=3", "NoneType is no pattern"),
         ("number?n=3", "int is no pattern"),
+        ("own_error?n=3", "own_error: not for this n"),
         ("rows_off?n=3", r"pattern 0, token 1: key 7 lies outside 0\.\.1"),
         ("mixed?n=3", "pattern 1 has 1 tokens"),
         ("pattern", r"pattern\(\) failed: TypeError"),

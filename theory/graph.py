@@ -25,7 +25,6 @@ __all__ = [
     "Reach",
     "classify_reach",
     "closed_set",
-    "find_hub",
     "self_attention_violations",
     "strong_components",
     "unseen_predecessor",
@@ -46,8 +45,7 @@ def self_attention_violations(pattern: SparsityPattern) -> IntArray:
     >>> self_attention_violations(SparsityPattern.from_lists([[0], [0]], [[0, 1], [1]])).tolist()
     [[0, 1]]
     """
-    tokens = np.arange(pattern.n)
-    missing = [np.flatnonzero(~layer.contains(tokens, tokens)) for layer in pattern.layers]
+    missing = [np.flatnonzero(~layer.self_attending) for layer in pattern.layers]
     return np.concatenate([np.column_stack((np.full_like(m, number), m)) for number, m in enumerate(missing)])
 
 
@@ -89,7 +87,7 @@ def strong_components(connections: Connections) -> Components:
     >>> strong_components(SparsityPattern.from_lists([[0, 1], [1], [0, 2]]).union).labels.tolist()
     [1, 0, 2]
     """
-    if connections.n == 1 or find_hub(connections) is not None:
+    if connections.n == 1 or connections.hub is not None:
         return Components(np.zeros(connections.n, dtype=np.int32), 1)
     from scipy.sparse.csgraph import connected_components
 
@@ -116,28 +114,6 @@ def _topological(labels: IntArray, count: int, connections: Connections) -> IntA
     rank = np.empty(count, dtype=labels.dtype)
     rank[list(TopologicalSorter(before).static_order())] = np.arange(count)
     return rank[labels]
-
-
-def find_hub(connections: Connections) -> int | None:
-    """Return the first token that attends to every other token and is attended to by every other, or None.
-
-    Such a token is the star subgraph of BigBird's theorem.
-
-    Examples
-    --------
-    >>> from theory.patterns import SparsityPattern
-    >>> find_hub(SparsityPattern.from_lists([[0, 2], [1, 2], [0, 1]]).union)
-    2
-    """
-    n = connections.n
-    candidates = np.flatnonzero(connections.degrees >= n - 1)
-    if not candidates.size:
-        return None
-    own = connections.contains(candidates, candidates)
-    rows_full = connections.degrees[candidates] - own >= n - 1
-    seen_by = connections.key_counts[candidates] - own
-    hubs = candidates[rows_full & (seen_by >= n - 1)]
-    return int(hubs[0]) if hubs.size else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.graph import as_query_matrix, find_hub, strong_components
+from theory.graph import as_query_matrix, strong_components
 from theory.hops import growth, hop_count
 from theory.patterns import SparsityPattern
 
@@ -80,7 +80,7 @@ def measure(pattern: SparsityPattern, *, time_limit: float = 10.0) -> Measures:
         max(int(d.max()) for d in degrees),
         distances(union, time_limit=time_limit),
         spectral_gap(union),
-        find_hub(union),
+        union.hub,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.graph import as_query_matrix, find_hub
+from theory.graph import as_query_matrix
 
 if TYPE_CHECKING:
     from theory.graph import Components
@@ -58,7 +58,7 @@ def build_spine(connections: Connections, components: Components) -> Spine:
     ([0, 2, 0], [0, 0, 1])
     """
     n = connections.n
-    hub = find_hub(connections)
+    hub = connections.hub
     if hub is not None:
         star = np.full(n, hub)
         return Spine(np.zeros(n, dtype=np.int64), np.array([hub]), star, star, np.empty((0, 2), dtype=np.int64))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.graph import Reach, find_hub
+from theory.graph import Reach
 from theory.verdicts import Answer
 from theory.wording import name_tokens
 
@@ -96,7 +96,7 @@ def find_star(pattern: SparsityPattern, violations: IntArray) -> Star | None:
     """
     best: Star | None = None
     for number, layer in enumerate(pattern.layers):
-        hub = find_hub(layer)
+        hub = layer.hub
         if hub is None:
             continue
         failing = violations[violations[:, 0] == number, 1]

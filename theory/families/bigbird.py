@@ -42,7 +42,7 @@ def longformer(n: int, window: int, dilation: int = 1, globals_: int | Sequence[
     >>> longformer(6, window=2, dilation=2, globals_=1).to_lists()[0][:4]
     [[0, 1, 2, 3, 4, 5], [0, 1, 3], [0, 2, 4], [0, 1, 3, 5]]
     """
-    n, dilation = whole("n", n, 1), whole("dilation", dilation, 1)
+    n, dilation = whole("n", n, 1), min(whole("dilation", dilation, 1), whole("n", n, 1))
     reach = min(whole("window", window), n - 1) // dilation * dilation
     full = _global_units(globals_, n, "token")
     offsets = range(-reach, reach + 1, dilation)
@@ -115,6 +115,7 @@ def bigbird(
         if not isinstance(globals_, (int, np.integer)):
             raise PatternError("extended global tokens are new tokens in front: give their number, not positions")
         n += whole("globals", globals_) * block
+    block = min(block, n)
     units = -(-n // block)
     full = _global_units(globals_, units, "token" if block == 1 else "block")
     reach = min(window, units - 1)

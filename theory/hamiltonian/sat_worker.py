@@ -1,11 +1,13 @@
 """The solver process: reads a digraph, writes a Hamiltonian path or null. Run as a script, killed by its parent.
 
-A path is a choice of edges that gives every token exactly one successor, or the path's end, and exactly one
-predecessor, or the path's start. Solutions of that alone may hold cycles; each cycle met is answered by two clauses
-(some edge leaves it, or the path ends in it; some edge enters it, or the path starts in it) until a solution is one
-path or there is none. No import from the project: the parent only needs this file.
+One more token, the *gate*, is joined to and from every other, so that a path is a round trip. Every token has one
+successor and one predecessor; where every edge runs both ways, two neighbours. Solutions of that alone may consist of
+several cycles. Edges are exchanged between them until they are one, or else, for each cycle that misses the gate, a
+clause is added that some edge leaves it, and the solver is asked again.
 
-Input, one line of JSON: ``{"n": n, "tails": [...], "heads": [...], "seconds": s}``. Output: ``{"path": [...] or null}``.
+No import from the project, so that this file alone can be run. Input, one JSON object on standard input:
+``{"n": n, "tails": [...], "heads": [...], "seconds": s}``, no self-loops, no repeats, n >= 2. Output:
+``{"path": [...] or null}``.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import json
 import math
 import signal
 import sys
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,72 +24,137 @@ if TYPE_CHECKING:
 
 __all__ = ["find_path", "main"]
 
-GROUP = 4
+WRITTEN_OUT = 6
+"""Up to so many literals, "exactly so many" is written out without auxiliary variables."""
 
 
-class _Names:
-    """The variables: one an edge, one for each token as start and as end, and auxiliaries beyond."""
+class Trips:
+    """The clauses that say "a round trip through the gate, or several cycles", and how to read a solution.
+
+    Variable e + 1 stands for edge e; the edges to and from the gate (token n) come last.
+    """
 
     def __init__(self, n: int, tails: list[int], heads: list[int]) -> None:
-        self.n, self.edges = n, len(tails)
-        self.tails, self.heads = tails, heads
-        self.last = self.edges + 2 * n
-        self.leaving: list[list[int]] = [[] for _ in range(n)]
-        self.entering: list[list[int]] = [[] for _ in range(n)]
-        for variable, (tail, head) in enumerate(zip(tails, heads, strict=True), start=1):
+        edges = set(zip(tails, heads, strict=True))
+        self.undirected = all((head, tail) in edges for tail, head in edges)
+        chosen = [(tail, head) for tail, head in sorted(edges) if tail < head or not self.undirected]
+        self.edges = [*chosen, *((token, n) for token in range(n))]
+        if not self.undirected:
+            self.edges += [(n, token) for token in range(n)]
+        self.size = n + 1
+        self.last = len(self.edges)
+        self.leaving: list[list[int]] = [[] for _ in range(self.size)]
+        self.entering: list[list[int]] = self.leaving if self.undirected else [[] for _ in range(self.size)]
+        for variable, (tail, head) in enumerate(self.edges, start=1):
             self.leaving[tail].append(variable)
             self.entering[head].append(variable)
+        self.adjacent = [{self.other(variable, token) for variable in self.leaving[token]} for token in range(n + 1)]
 
-    def start(self, token: int) -> int:
-        return self.edges + 1 + token
-
-    def end(self, token: int) -> int:
-        return self.edges + self.n + 1 + token
-
-    def exactly_one(self, literals: list[int]) -> Iterator[list[int]]:
-        """Write "exactly one of these" in small groups, joined by auxiliaries (Klieber and Kwon 2007)."""
-        yield literals
-        rest = literals
-        while len(rest) > GROUP:
-            self.last += 1
-            yield from _pairs([*rest[: GROUP - 1], self.last])
-            rest = [-self.last, *rest[GROUP - 1 :]]
-        yield from _pairs(rest)
+    def other(self, variable: int, token: int) -> int:
+        """Return the other end of an edge."""
+        tail, head = self.edges[variable - 1]
+        return head if tail == token else tail
 
     def clauses(self) -> Iterator[list[int]]:
-        """Write the degree conditions, and that no edge is used both ways."""
-        for token in range(self.n):
-            yield from self.exactly_one([*self.leaving[token], self.end(token)])
-            yield from self.exactly_one([*self.entering[token], self.start(token)])
-        yield from self.exactly_one([self.start(token) for token in range(self.n)])
-        yield from self.exactly_one([self.end(token) for token in range(self.n)])
-        known = {(tail, head): v for v, (tail, head) in enumerate(zip(self.tails, self.heads, strict=True), start=1)}
-        for (tail, head), variable in known.items():
-            if tail < head and (head, tail) in known:
-                yield [-variable, -known[head, tail]]
+        """Write the degrees of every token."""
+        if self.undirected:
+            for near in self.leaving:
+                yield from self.exactly(2, near)
+            return
+        for near in (*self.leaving, *self.entering):
+            yield from self.exactly(1, near)
+        yield from self.pairs()
 
-    def leave_and_enter(self, cycle: list[int]) -> Iterator[list[int]]:
-        """Write that a path must leave (or end in) these tokens, and enter (or start in) them."""
+    def pairs(self) -> Iterator[list[int]]:
+        """Where most edges run both ways, say also that every token has two neighbours: it rules out 2-cycles."""
+        number = {edge: variable for variable, edge in enumerate(self.edges, start=1)}
+        if 2 * sum((head, tail) in number for tail, head in self.edges[: -2 * (self.size - 1)]) < len(self.edges):
+            return
+        near: list[list[int]] = [[] for _ in range(self.size)]
+        for (tail, head), variable in number.items():
+            back = number.get((head, tail))
+            if self.size - 1 in (tail, head) or back is None:
+                pair = variable
+            elif tail < head:
+                self.last += 1
+                pair = self.last
+                yield from ([-variable, -back], [-variable, pair], [-back, pair], [-pair, variable, back])
+            else:
+                continue
+            near[tail].append(pair)
+            near[head].append(pair)
+        for literals in near[:-1]:
+            yield from self.exactly(2, literals)
+
+    def exactly(self, count: int, literals: list[int]) -> Iterator[list[int]]:
+        """Write "exactly `count` of these"."""
+        if len(literals) <= WRITTEN_OUT:
+            yield from ([-literal for literal in some] for some in combinations(literals, count + 1))
+            yield from (list(some) for some in combinations(literals, max(0, len(literals) - count + 1)))
+            return
+        from pysat.card import CardEnc, EncType
+
+        written = CardEnc.equals(lits=literals, bound=count, top_id=self.last, encoding=EncType.seqcounter)
+        self.last = max(self.last, written.nv)
+        yield from written.clauses
+
+    def cycles(self, model: list[int]) -> list[list[int]]:
+        """Read a solution: its cycles, the one through the gate first."""
+        chosen: list[list[int]] = [[] for _ in range(self.size)]
+        for (tail, head), value in zip(self.edges, model, strict=False):
+            if value > 0:
+                chosen[tail].append(head)
+                if self.undirected:
+                    chosen[head].append(tail)
+        seen = [False] * self.size
+        found = []
+        for first in reversed(range(self.size)):
+            cycle, token = [], first
+            while not seen[token]:
+                seen[token] = True
+                cycle.append(token)
+                token = next((near for near in chosen[token] if not seen[near]), first)
+            if cycle:
+                found.append(cycle)
+        return found
+
+    def leave(self, cycle: list[int]) -> Iterator[list[int]]:
+        """Write that a round trip leaves these tokens, and that it enters them."""
         inside = set(cycle)
-        yield [
-            *(v for token in cycle for v in self.leaving[token] if self.heads[v - 1] not in inside),
-            *(self.end(token) for token in cycle),
-        ]
-        yield [
-            *(v for token in cycle for v in self.entering[token] if self.tails[v - 1] not in inside),
-            *(self.start(token) for token in cycle),
-        ]
+        for near in (self.leaving,) if self.undirected else (self.leaving, self.entering):
+            yield [variable for token in cycle for variable in near[token] if self.other(variable, token) not in inside]
 
+    def merge(self, cycles: list[list[int]]) -> list[list[int]]:
+        """Merge cycles, small ones first, while two of their edges can exchange ends."""
+        where = {token: cycle for cycle in cycles for token in cycle}
+        place = {token: number for cycle in cycles for number, token in enumerate(cycle)}
+        left = sorted(cycles, key=len)
+        while (found := next(filter(None, (self._exchange(cycle, where, place) for cycle in left)), None)) is not None:
+            gone, host, merged = found
+            left = sorted([merged, *(cycle for cycle in left if cycle is not gone and cycle is not host)], key=len)
+            for number, token in enumerate(merged):
+                where[token], place[token] = merged, number
+        return left
 
-def _pairs(literals: list[int]) -> Iterator[list[int]]:
-    """Write "at most one of these" pair by pair."""
-    for place, first in enumerate(literals):
-        for second in literals[:place]:
-            yield [-second, -first]
+    def _exchange(
+        self, cycle: list[int], where: dict[int, list[int]], place: dict[int, int]
+    ) -> tuple[list[int], list[int], list[int]] | None:
+        """Put a cycle between two neighbours a -> h of another one: a -> first, ..., last -> h."""
+        for number, last in enumerate(cycle):
+            forward = cycle[number + 1 :] + cycle[: number + 1]
+            ways = (forward, [*forward[-2::-1], last]) if self.undirected else (forward,)
+            for head in self.adjacent[last]:
+                host = where[head]
+                if host is cycle:
+                    continue
+                for stretch in ways:
+                    if stretch[0] in self.adjacent[host[place[head] - 1]]:
+                        return cycle, host, host[: place[head]] + stretch + host[place[head] :]
+        return None
 
 
 def find_path(n: int, tails: list[int], heads: list[int]) -> list[int] | None:
-    """Return a Hamiltonian path, or None if the solver finds that there is none; n >= 2, no self-loops, no repeats.
+    """Return a Hamiltonian path, or None if the solver finds that there is none.
 
     Examples
     --------
@@ -97,44 +165,25 @@ def find_path(n: int, tails: list[int], heads: list[int]) -> list[int] | None:
     """
     from pysat.solvers import Cadical153
 
-    names = _Names(n, tails, heads)
-    with Cadical153(bootstrap_with=names.clauses()) as solver:
+    trips = Trips(n, tails, heads)
+    with Cadical153(bootstrap_with=trips.clauses()) as solver:
         while solver.solve():
-            model = solver.get_model()
-            follows = [-1] * n
-            for variable in range(1, names.edges + 1):
-                if model[variable - 1] > 0:
-                    follows[tails[variable - 1]] = heads[variable - 1]
-            start = next(token for token in range(n) if model[names.start(token) - 1] > 0)
-            path, cycles = _walk(start, follows)
-            if not cycles:
-                return path
-            for cycle in cycles:
-                for clause in names.leave_and_enter(cycle):
+            cycles = trips.cycles(solver.get_model())
+            merged = trips.merge(cycles)
+            if len(merged) == 1:
+                gate = merged[0].index(n)
+                return merged[0][gate + 1 :] + merged[0][:gate]
+            for cycle in cycles[1:]:
+                for clause in trips.leave(cycle):
                     solver.add_clause(clause)
     return None
-
-
-def _walk(start: int, follows: list[int]) -> tuple[list[int], list[list[int]]]:
-    """Split a solution into its path and its cycles."""
-    seen = [False] * len(follows)
-    pieces = []
-    for first in [start, *range(len(follows))]:
-        piece, token = [], first
-        while token >= 0 and not seen[token]:
-            seen[token] = True
-            piece.append(token)
-            token = follows[token]
-        if piece:
-            pieces.append(piece)
-    return pieces[0], pieces[1:]
 
 
 def main() -> None:
     """Answer one question from standard input."""
     question = json.loads(sys.stdin.read())
     if hasattr(signal, "alarm"):
-        # Ends this process in the solver's C code too, should the parent be gone.
+        # Ends this process inside the solver's C code too, should the parent be gone.
         signal.alarm(math.ceil(question["seconds"]) + 5)
     path = find_path(question["n"], question["tails"], question["heads"])
     sys.stdout.write(json.dumps({"path": path}) + "\n")

@@ -38,6 +38,8 @@ class Bounds:
         s >= lower, and a pair not seen after lower - 1 layers.
     upper, pivot
         s <= upper, or None; the pivot that proves it, if a single one does.
+    searches
+        How many searches were made.
     key_bound, query_bound
         No key needs more layers to be seen by all, no query more to see all.
     """
@@ -55,6 +57,7 @@ class Bounds:
         self.unseen: Unseen | None = None
         self.pivot: Pivot | None = None
         self.never: Unseen | None = None
+        self.searches = 0
         self._tried: list[int] = []
         self._from_far = np.zeros(self._n, dtype=np.int64)
         self._to_far = np.zeros(self._n, dtype=np.int64)
@@ -87,20 +90,30 @@ class Bounds:
 
     def search_key(self, key: int) -> IntArray:
         """Find F_0(key, .) and settle this key."""
-        times = self._kernels.arrive(self._forth, np.array([key]), 0, self._p * self._n)
+        times = self._forward(key, 0)
         self._settle(self.key_bound, key, times, key=key)
         return times
 
     def search_query(self, query: int) -> IntArray:
         """Find F_0(., query) and settle this query."""
-        times = self._kernels.gather(self._back, query)[0]
+        times = self._backward(query)
         self._settle(self.query_bound, query, times, query=query)
         return times
+
+    def _forward(self, key: int, phase: int) -> IntArray:
+        """Return F_phase(key, .)."""
+        self.searches += 1
+        return self._kernels.arrive(self._forth, np.array([key]), phase, self._p * self._n).astype(np.int64)
+
+    def _backward(self, query: int) -> IntArray:
+        """Return F_0(., query)."""
+        self.searches += 1
+        return self._kernels.gather(self._back, query)[0].astype(np.int64)
 
     def try_pivot(self, token: int) -> None:
         """Bound everything through one token."""
         self._tried.append(token)
-        times = self._kernels.gather(self._back, token)[0].astype(np.int64)
+        times = self._backward(token)
         if times.min() < 0:
             self.never = Unseen(None, token, int(times.argmin()))
             return
@@ -109,7 +122,7 @@ class Bounds:
         furthest = np.zeros(self._p, dtype=np.int64)
         through = np.zeros(self._n, dtype=np.int64)
         for phase in np.unique(phases).tolist():
-            spread = self._kernels.arrive(self._forth, np.array([token]), phase, self._p * self._n)
+            spread = self._forward(token, phase)
             if spread.min() < 0:
                 self.never = Unseen(None, int(spread.argmin()), token)
                 return
@@ -122,11 +135,15 @@ class Bounds:
         if self.pivot is None or found.gathers + found.spreads < self.pivot.gathers + self.pivot.spreads:
             self.pivot = found
 
+    def start(self) -> None:
+        """Try the first pivot: it reaches every token and is reached by every token iff a finite s exists."""
+        if self.pivot is None and self.never is None:
+            self.try_pivot(self._busiest())
+
     def tighten(self, clock: Clock) -> None:
         """Search from far tokens and central pivots in turn until the bounds meet or stop moving."""
         clock.say("bounding s by searches")
-        if self.pivot is None:
-            self.try_pivot(self._busiest())
+        self.start()
         if self.never is not None:
             return
         idle, best = 0, self._open

@@ -9,22 +9,25 @@ import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from theory.hops.bitsets import clear, first_open_bit, first_open_row
 from theory.hops.results import Unseen
+from theory.verdicts import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels, Words
     from theory.hops.schedule import Schedule
     from theory.patterns import IntArray
 
-__all__ = ["BlockCount", "Columns", "Layer"]
+__all__ = ["BlockCount", "Columns", "Layer", "PhaseCount", "for_blocks"]
+
+T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Layer:
@@ -48,6 +51,22 @@ class BlockCount:
     """
 
     t: int | None
+    unseen: Unseen | None
+
+
+@dataclass(frozen=True)
+class PhaseCount:
+    """When a block of keys is first seen by all, phase by phase of the cycle.
+
+    Parameters
+    ----------
+    first
+        The first full t of every phase r = t mod p, where it was reached.
+    unseen
+        A pair of the block not seen after the last layer that came before all of these.
+    """
+
+    first: dict[int, int]
     unseen: Unseen | None
 
 
@@ -111,45 +130,74 @@ class Columns:
                 return BlockCount(None, self.pair(keys, layer.t, row, bits))
         raise AssertionError  # the layers never end
 
-    def count_all(self, blocks: Sequence[IntArray], most: int | None, clock: Clock) -> list[BlockCount]:
-        """Count block after block, two or more at a time; stop early when one of them does not fill."""
-        workers = min(len(blocks), usable_cores())
-        if workers <= 1:
-            return self._count_in_turn(iter(blocks), most, clock, len(blocks))
-        counts: list[BlockCount] = []
-        queue = iter(blocks)
-        lock, stop = threading.Lock(), threading.Event()
-
-        def work() -> None:
-            while not stop.is_set():
-                with lock:
-                    keys = next(queue, None)
-                if keys is None:
-                    return
-                found = self.count(keys, most, clock)
-                counts.append(found)
-                if found.t is None:
-                    stop.set()
-
-        with ThreadPoolExecutor(workers) as pool:
-            running = {pool.submit(work) for _ in range(workers)}
-            while running:
-                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-                clock.tell(len(counts) / len(blocks))
-        return counts
-
-    def _count_in_turn(
-        self, blocks: Iterator[IntArray], most: int | None, clock: Clock, total: int
-    ) -> list[BlockCount]:
-        counts: list[BlockCount] = []
-        for keys in blocks:
-            counts.append(self.count(keys, most, clock))
-            clock.tell(len(counts) / total)
-            if counts[-1].t is None:
+    def phases(
+        self, keys: IntArray, phases: Collection[int], p: int, most: int | None, clock: Clock
+    ) -> PhaseCount:
+        """Run a block until each of some phases r of the cycle, t = r mod p, was full once, or to a limit."""
+        first: dict[int, int] = {}
+        last: tuple[int, int, Words] | None = None
+        for layer in self.layers(keys):
+            r = layer.t % p
+            if layer.open_row < 0 and r in phases:
+                first.setdefault(r, layer.t)
+            if layer.open_row >= 0 and not first:
+                last = layer.t, layer.open_row, layer.state[layer.open_row].copy()
+            if len(first) == len(phases) or layer.t == most or clock.passed:
                 break
-        return counts
+        return PhaseCount(first, None if last is None else self.pair(keys, *last))
+
+    def full_layers(self, keys: IntArray, most: int, clock: Clock) -> set[int] | None:
+        """Return the t <= `most` after which every query sees every key of the block; None if the time is over."""
+        full = set()
+        for layer in self.layers(keys):
+            if layer.open_row < 0:
+                full.add(layer.t)
+            if layer.t == most:
+                break
+            if clock.passed:
+                return None
+        return full
+
+    def unseen_at(self, keys: IntArray, t: int, clock: Clock | None = None) -> Unseen | Answer | None:
+        """Return a pair of the block that is not seen after exactly t layers, or None; UNDECIDED out of time."""
+        for layer in self.layers(keys):
+            if layer.t == t:
+                break
+            if clock is not None and clock.passed:
+                return Answer.UNDECIDED
+        return self.pair(keys, t, layer.open_row, layer.state[layer.open_row]) if layer.open_row >= 0 else None
+
+
+def for_blocks(
+    work: Callable[[IntArray], T], blocks: Sequence[IntArray], enough: Callable[[T], bool], clock: Clock
+) -> list[T]:
+    """Work on the blocks, as many at a time as there are cores; take no new one after a result that is enough."""
+    results: list[T] = []
+    queue, lock, stop = iter(blocks), threading.Lock(), threading.Event()
+
+    def worker() -> None:
+        while not stop.is_set():
+            with lock:
+                keys = next(queue, None)
+            if keys is None:
+                return
+            result = work(keys)
+            results.append(result)
+            if enough(result):
+                stop.set()
+
+    workers = min(len(blocks), usable_cores())
+    if workers <= 1:
+        worker()
+        return results
+    with ThreadPoolExecutor(workers) as pool:
+        running = {pool.submit(worker) for _ in range(workers)}
+        while running:
+            done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+            for task in done:
+                task.result()
+            clock.tell(len(results) / len(blocks))
+    return results
 
 
 def usable_cores() -> int:

@@ -104,20 +104,16 @@ def set_bits(state: Words, indptr: IntArray, rows: IntArray, sources: IntArray) 
 
 def or_rows(old: Words, new: Words, lists: UnionLists) -> int:
     """Write into row r of `new` the OR of the rows of `old` listed for r; return the first row not full, or -1."""
-    indptr, entries, lengths = lists.indptr, lists.entries, lists.lengths
-    scratch = np.empty((min(_CACHED_ROWS, lengths.size), old.shape[1]), dtype=np.uint64)
-    open_row = -1
-    for begin in range(0, lengths.size, _CACHED_ROWS):
-        rows = lists.longest_first[begin : begin + _CACHED_ROWS]
-        rows = rows[: int(np.count_nonzero(lengths[rows]))]
-        new[lists.longest_first[begin + rows.size : begin + _CACHED_ROWS]] = 0
-        left = _or_chunk(old, new, indptr, entries, rows, scratch)
-        empty = lists.longest_first[begin + rows.size : begin + _CACHED_ROWS]
-        for some in (left, empty):
-            if some.size:
-                lowest = int(some.min())
-                open_row = lowest if open_row < 0 else min(open_row, lowest)
-    return open_row
+    indptr, entries = lists.indptr, lists.entries
+    some = int(np.count_nonzero(lists.lengths))
+    empty = lists.longest_first[some:]
+    new[empty] = 0
+    open_rows = [empty]
+    scratch = np.empty((min(_CACHED_ROWS, lists.rows), old.shape[1]), dtype=np.uint64)
+    for begin in range(0, some, _CACHED_ROWS):
+        rows = lists.longest_first[begin : min(some, begin + _CACHED_ROWS)]
+        open_rows.append(_or_chunk(old, new, indptr, entries, rows, scratch))
+    return min((int(part.min()) for part in open_rows if part.size), default=-1)
 
 
 def _or_chunk(

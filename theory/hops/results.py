@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from theory.verdicts import Answer
+from theory.verdicts import Answer
 
-__all__ = ["ClaimedHops", "Growth", "HopCount", "Pivot", "Unseen"]
+__all__ = ["ClaimedHops", "Growth", "HopCount", "Pivot", "Unseen", "between", "exactly", "never", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -124,3 +122,34 @@ class ClaimedHops:
     answer: Answer
     unseen: Unseen | None
     why: str
+
+
+def exactly(s: int, unseen: Unseen | None, method: str, pivot: Pivot | None = None) -> HopCount:
+    """Return the answer with s known; `pivot` is kept if it proves s."""
+    why = f"s = {s}: after {s} layer{'s' * (s > 1)} every token sees every token"
+    if unseen is not None:
+        why += f"; after {s - 1}, token {unseen.query} does not see token {unseen.key}"
+    proves = pivot is not None and pivot.gathers + pivot.spreads == s
+    return HopCount(Answer.HOLDS, s, s, s, unseen, pivot if proves else None, method, why)
+
+
+def between(lower: int, upper: int | None, unseen: Unseen | None, pivot: Pivot | None, reason: str) -> HopCount:
+    """Return the answer with a finite s that is not known exactly."""
+    least = f"s >= {lower}" if upper is None else f"{lower} <= s <= {upper}"
+    proves = pivot is not None and pivot.gathers + pivot.spreads == upper
+    why = f"a finite s exists, {least}; {reason}"
+    return HopCount(Answer.HOLDS, None, lower, upper, unseen, pivot if proves else None, "bounds", why)
+
+
+def never(unseen: Unseen, method: str, *, self_attending: bool = True) -> HopCount:
+    """Return the answer that no s exists."""
+    if self_attending:
+        why = f"token {unseen.query} never sees token {unseen.key}"
+    else:
+        why = f"in arbitrarily late layers token {unseen.query} does not see token {unseen.key}"
+    return HopCount(Answer.FAILS, None, 1, None, unseen, None, method, why)
+
+
+def undecided(reason: str) -> HopCount:
+    """Return the answer that time or memory ran out before the existence of s was decided."""
+    return HopCount(Answer.UNDECIDED, None, 1, None, None, None, "none", reason)

@@ -1,0 +1,278 @@
+"""The relay construction: a contextual mapping for any self-attending pattern, without a Hamiltonian path.
+
+Every token's id codes exactly the inputs of reach(k), the tokens with a directed path to k: the reach theorem,
+constructively. An id is a number in base K^d with one digit an input, so `RelayMapping.decode` reads it back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from constructions.mapping import StagedMapping
+from constructions.numbers import Integers, ProofError
+from constructions.relay_absorb import FEED_FORWARD_LAYERS
+from constructions.relay_plan import plan_relay
+from constructions.relay_slots import lay_out, words
+from theory.graph import self_attention_violations
+from theory.patterns import PatternError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from constructions.blocks import AttentionBlock, FeedForwardBlock
+    from constructions.relay_absorb import Absorb
+    from constructions.relay_plan import Move, Plan, Shared
+    from constructions.relay_slots import Slot
+    from theory.patterns import IntArray, SparsityPattern
+
+__all__ = ["RelayMapping", "RelayStage", "build_relay", "check_attended"]
+
+MAX_ID_BITS = 2**33  # of all ids of one input together: a gigabyte
+
+
+@dataclass(frozen=True, eq=False)
+class RelayStage:
+    """A phase of the relay construction: absorb steps one after another.
+
+    Parameters
+    ----------
+    name
+        `upstream`, `gather`, `release` or `broadcast`.
+    steps
+        The steps in order.
+    pattern
+        The pattern it was built for; every step takes one whole cycle of its p patterns.
+    """
+
+    name: str
+    steps: tuple[Absorb, ...]
+    pattern: SparsityPattern
+
+    @property
+    def attention_layers(self) -> int:
+        """One cycle of p a step: a selective shift and p - 1 identity blocks."""
+        return self.pattern.p * len(self.steps)
+
+    @property
+    def feed_forward_layers(self) -> int:
+        """Four a step."""
+        return FEED_FORWARD_LAYERS * len(self.steps)
+
+    def blocks(self) -> Iterator[AttentionBlock | FeedForwardBlock]:
+        """Iterate the layers of all steps in order."""
+        for step in self.steps:
+            yield from step.blocks(self.pattern.p)
+
+    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
+        """Apply all steps at once, touching two tokens a step.
+
+        Raises
+        ------
+        ProofError
+            If some query does not attend to itself and its key in `pattern`, or a token is outside its slot.
+        """
+        if pattern is not self.pattern:
+            check_attended(self.steps, pattern)
+        state = np.array(values)
+        for step in self.steps:
+            step.fuse(state)
+        return state
+
+
+def check_attended(steps: Sequence[Absorb], pattern: SparsityPattern) -> None:
+    """Check that every step's query attends to itself and to the key, so that they are psi's min and max.
+
+    Raises
+    ------
+    ProofError
+        Naming the first query that does not.
+    """
+    used, queries, keys = np.array([(s.layer, s.query, s.key) for s in steps], dtype=np.int64).reshape(-1, 3).T
+    for number, layer in enumerate(pattern.layers):
+        here = used == number
+        for key in (keys[here], queries[here]):
+            missing = np.flatnonzero(~layer.contains(queries[here], key))
+            if missing.size:
+                query, target = int(queries[here][missing[0]]), int(key[missing[0]])
+                raise ProofError(f"token {query} does not attend to token {target} in pattern {number}")
+
+
+@dataclass(frozen=True, eq=False)
+class RelayMapping(StagedMapping):
+    """The relay construction's contextual mapping; see `build_relay`.
+
+    Parameters
+    ----------
+    plan
+        What absorbs what; `plan.shared` says how shared history is coded.
+    slots
+        Where every id lies: low <= id < low + K^{d digits}.
+    """
+
+    plan: Plan
+    slots: tuple[Slot, ...]
+
+    @cached_property
+    def words(self) -> tuple[tuple[int, ...], ...]:
+        """For every token the tokens whose inputs its id codes, least significant digit first."""
+        return tuple(words(self.plan, self.pattern.n))
+
+    @property
+    def max_id_bits(self) -> int:
+        """Bits of the largest id."""
+        highest: int = max(low + self.K ** (self.d * digits) - 1 for low, digits in self.slots)
+        return highest.bit_length()
+
+    def decode(self, token: int, identifier: int) -> dict[int, tuple[int, ...]]:
+        """Read the inputs of reach(token) back from the token's id: the inverse, so the mapping is one-to-one.
+
+        Parameters
+        ----------
+        token
+            The token, from 0.
+        identifier
+            Its id, in units of delta.
+
+        Returns
+        -------
+        dict[int, tuple[int, ...]]
+            For every token of reach(token) its column of the grid, in units of delta.
+
+        Raises
+        ------
+        ProofError
+            If no input gives the token this id.
+
+        Examples
+        --------
+        >>> from theory.patterns import SparsityPattern
+        >>> mapping = build_relay(SparsityPattern.from_lists([[0], [0, 1], [1, 2]]), d=2, K=3)
+        >>> ids = mapping.ids(np.array([[2, 1, 0], [0, 2, 1]]))
+        >>> mapping.decode(1, int(ids[1]))
+        {1: (1, 2), 0: (2, 0)}
+        """
+        low, digits = self.slots[token]
+        code = int(identifier) - low
+        if not 0 <= code < self.K ** (self.d * digits):
+            raise ProofError(f"{identifier} is no id of token {token}: it lies outside the token's slot")
+        columns: dict[int, tuple[int, ...]] = {}
+        for source in self.words[token]:
+            column = []
+            for _ in range(self.d):
+                code, entry = divmod(code, self.K)
+                column.append(entry)
+            if columns.setdefault(source, tuple(column)) != tuple(column):
+                raise ProofError(f"{identifier} is no id of token {token}: it codes two inputs of token {source}")
+        return columns
+
+
+def build_relay(
+    pattern: SparsityPattern,
+    d: int,
+    K: int,  # noqa: N803 - the paper's 1/delta
+    *,
+    root: int | None = None,
+    order: Sequence[int] | None = None,
+    shared: Shared | None = None,
+) -> RelayMapping:
+    """Build the relay construction: ids that are one-to-one in exactly the inputs of reach(k), token by token.
+
+    Each absorb step takes p attention layers and four feed-forward layers, independent of delta and d. A strongly
+    connected pattern takes 2(n - 1) steps, and its ids fit in n d log2 K + log2 n + 1 bits.
+
+    Parameters
+    ----------
+    pattern
+        Any pattern with Assumption 1.1: every token attends to itself in every pattern.
+    d, K
+        Embedding size and grid levels 1/delta.
+    root
+        Where its component gathers; any choice is sound and gives ids of the same length.
+    order
+        ``order[i]`` is the token that the embedding puts at position i; 0, 1, ..., n-1 where not given.
+    shared
+        How history that arrives in several ways is coded, `repeat` or `once`; see `plan_relay`.
+
+    Raises
+    ------
+    ProofError
+        If Assumption 1.1 fails (and n > 1), or the ids would need more than a gigabyte.
+    PatternError
+        If d, K, `root`, `order` or `shared` is out of range.
+
+    Examples
+    --------
+    >>> from theory.patterns import SparsityPattern
+    >>> hub = SparsityPattern.from_lists([[0, 3], [1, 3], [2, 3], [0, 1, 2, 3]])
+    >>> mapping = build_relay(hub, d=1, K=2)
+    >>> mapping.attention_layers, mapping.feed_forward_layers, mapping.max_id_bits
+    (6, 24, 7)
+    >>> mapping.ids(np.array([[1, 0, 0, 1]])).tolist()
+    [11, 27, 43, 59]
+    """
+    n = pattern.n
+    _check_sizes(n, d, K, root, shared)
+    _check_self_attention(pattern)
+    positions = _positions(n, order)
+    plan = plan_relay(pattern.union, root, shared, MAX_ID_BITS // (d * (K - 1).bit_length()))
+    layout = lay_out(plan, _layers(pattern, plan.moves), d, K, positions)
+    stages = tuple(
+        RelayStage(phase.name, steps, pattern) for phase, steps in zip(plan.phases, layout.steps, strict=True)
+    )
+    check_attended([step for stage in stages for step in stage.steps], pattern)
+    formula: Counter[str] = Counter()
+    for phase in plan.phases:
+        formula[phase.name] += pattern.p * len(phase.moves)
+    bound = max([layout.top, *(step.bound for stage in stages for step in stage.steps)])
+    return RelayMapping(
+        pattern, d, K, "relay", positions, stages, bound, dict(formula), K, plan=plan, slots=layout.slots
+    )
+
+
+def _check_sizes(n: int, d: int, levels: int, root: int | None, shared: str | None) -> None:
+    if d < 1 or levels < 2:
+        raise PatternError(f"the construction needs d >= 1 and K >= 2, got d = {d} and K = {levels}")
+    if root is not None and not 0 <= root < n:
+        raise PatternError(f"root {root} is no token: tokens are 0..{n - 1}")
+    if shared not in (None, "repeat", "once"):
+        raise PatternError(f"shared history is coded 'repeat' or 'once', not {shared!r}")
+
+
+def _check_self_attention(pattern: SparsityPattern) -> None:
+    """Require 1.1; a single token has nothing to absorb and needs none."""
+    violations = self_attention_violations(pattern)
+    if pattern.n > 1 and violations.size:
+        layer, token = violations[0].tolist()
+        raise ProofError(
+            f"token {token} does not attend to itself in pattern {layer}: the relay construction needs 1.1, the"
+            " self-loop of every token in every pattern"
+        )
+
+
+def _positions(n: int, order: Sequence[int] | None) -> IntArray:
+    """Return pos(k), the inverse of `order`."""
+    if order is None:
+        return np.arange(n)
+    tokens = np.asarray(order)
+    if tokens.shape != (n,) or not np.array_equal(np.sort(tokens), np.arange(n)):
+        raise PatternError(f"order needs every token 0..{n - 1} once")
+    positions: npt.NDArray[np.int64] = np.empty(n, dtype=np.int64)
+    positions[tokens] = np.arange(n)
+    return positions
+
+
+def _layers(pattern: SparsityPattern, moves: Sequence[Move]) -> list[int]:
+    """Return for every move the first pattern in which the query attends to the key."""
+    queries = np.array([move.query for move in moves], dtype=np.int64)
+    keys = np.array([move.key for move in moves], dtype=np.int64)
+    chosen = np.zeros(queries.size, dtype=np.int64)
+    for number in reversed(range(pattern.p)):
+        chosen[pattern.layers[number].contains(queries, keys)] = number
+    return chosen.tolist()
