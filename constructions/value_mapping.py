@@ -1,25 +1,22 @@
-"""The value mapping g_v (Lemma 8): one feed-forward layer for every cell H and token k turns the id into the output.
+"""The value mapping g_v (Lemma 8): one feed-forward layer for each cell H and token k writes the output.
 
     Z <- Z + ((A_{H-E})_k - g_c(H)_k) phi(u^T Z - u^T g_c(H)_k 1^T),   phi = 1 on [-delta/2, delta/2), 0 elsewhere
 
-A column is its id, or a written output A carried by reference (window number cell * n + token). The paper does not
-say what happens when u^T of a written output falls in the window of a layer still to come; here it raises, and
-where it can happen one more layer first lifts every id above all outputs.
+A column is its id, or a written output A carried by reference (window number cell * n + token). The paper is
+silent on a written output whose u^T falls in the window of a layer still to come; here it raises, and where it
+can happen one more layer first lifts every id above all outputs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.blocks import AffineOnSlot
 from constructions.numbers import Integers, ProofError, exact_dtype
-from constructions.positional_embedding import spread
+from constructions.output_slots import output_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,12 +26,10 @@ if TYPE_CHECKING:
     from constructions.targets import Floats
     from theory.patterns import IntArray
 
-__all__ = ["RAW", "Columns", "ValueMapping", "WriteWindow", "build_value_mapping", "output_slots"]
+__all__ = ["RAW", "Columns", "LiftIds", "ValueMapping", "WriteWindow", "build_value_mapping"]
 
 RAW = -1
-"""The reference of a column that is no output yet."""
-
-SURE = 2**50  # below this a float64 sum is within a small fraction of a unit
+"""The reference of a column that is still an id."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +39,28 @@ class Columns:
     Parameters
     ----------
     slots
-        Shape (..., n): the id, or of a written output A the integer m with u^T A in [m - 1/2, m + 1/2), in units
-        of delta: the id whose window it would meet.
+        Shape (..., n), in units of delta: the id; of a written output A the integer m with u^T A in
+        [m - 1/2, m + 1/2), the id whose window it would meet.
     references
         Shape (..., n): the window that wrote the column, RAW where none did.
     """
 
     slots: Integers
     references: IntArray
+
+
+@dataclass(frozen=True)
+class LiftIds:
+    """The additional layer: u^T Z_k -> u^T Z_k + by for low <= u^T Z_k <= high, nothing elsewhere."""
+
+    low: int
+    high: int
+    by: int
+
+    def apply(self, state: Columns) -> Columns:
+        """Return the state after the layer."""
+        ids = state.slots
+        return Columns(np.where((ids >= self.low) & (ids <= self.high), ids + self.by, ids), state.references)
 
 
 @dataclass(frozen=True)
@@ -81,14 +90,15 @@ class WriteWindow:
             If the window meets an output already written.
         """
         met = state.slots == self.identifier
-        if np.any(met & (state.references != RAW)):
-            raise _overwritten(int(state.references[met & (state.references != RAW)][0]), self.window)
+        written = state.references[met & (state.references != RAW)]
+        if written.size:
+            raise _overwritten(int(written[0]), self.window)
         return Columns(np.where(met, self.slot, state.slots), np.where(met, self.window, state.references))
 
 
 @dataclass(frozen=True, eq=False)
 class ValueMapping:
-    """The windows of all cells and tokens, cell after cell.
+    """The windows of all cells and tokens, cell after cell; see `build_value_mapping`.
 
     Parameters
     ----------
@@ -127,37 +137,12 @@ class ValueMapping:
         """Whether every u^T A stays below every window before any lift: sufficient for Lemma 8."""
         return bool(self.slots.max() < self.ids.min())
 
-    @cached_property
-    def table(self) -> tuple[Integers, IntArray, IntArray]:
-        """The ids in order, lifted, each with the first and last window that has it."""
-        flat = self.ids.ravel()
-        order = np.argsort(flat, kind="stable")
-        ranked = flat[order]
-        first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
-        last = np.append(first[1:], ranked.size) - 1
-        return ranked[first] + self.lifted_by, order[first], order[last]
-
-    def look_up(self, identifiers: Integers) -> tuple[npt.NDArray[np.bool_], IntArray]:
-        """Return whether each lifted id is in the table, and where it is or would be."""
-        known, _, _ = self.table
-        place = np.minimum(np.searchsorted(known, identifiers), known.size - 1)
-        return np.asarray(known[place] == identifiers, dtype=bool), place
-
-    @cached_property
-    def overwriting(self) -> IntArray:
-        """For every window the last window that its output would fall into, RAW where it is safe."""
-        found, place = self.look_up(self.slots.ravel())
-        later = np.where(found, self.table[2][place], RAW)
-        return np.where(later > np.arange(later.size), later, RAW)
-
-    @cached_property
-    def lift(self) -> AffineOnSlot | None:
+    @property
+    def lift(self) -> LiftIds | None:
         """The additional layer, or None."""
-        if not self.lifted_by:
-            return None
-        return AffineOnSlot(int(self.ids.min()), int(self.ids.max()), 1, self.lifted_by)
+        return LiftIds(int(self.ids.min()), int(self.ids.max()), self.lifted_by) if self.lifted_by else None
 
-    def blocks(self) -> Iterator[AffineOnSlot | WriteWindow]:
+    def blocks(self) -> Iterator[LiftIds | WriteWindow]:
         """Iterate the layers in order."""
         if self.lift:
             yield self.lift
@@ -165,11 +150,16 @@ class ValueMapping:
         for window, (identifier, slot) in enumerate(pairs):
             yield WriteWindow(window, identifier + self.lifted_by, slot)
 
+    def start(self, identifiers: Integers) -> Columns:
+        """Return the state before the stage: all columns raw, in a dtype that also holds what is to come."""
+        wide = identifiers.astype(np.result_type(identifiers, self.slots))
+        return Columns(wide, np.full(identifiers.shape, RAW))
+
     def apply_literal(self, identifiers: Integers) -> IntArray:
-        """Apply the layers one by one; returns references, shape (..., n)."""
-        state = Columns(self._wide(identifiers), np.full(identifiers.shape, RAW))
+        """Apply the layers one by one; equal to `apply`, or both raise."""
+        state = self.start(identifiers)
         for block in self.blocks():
-            state = block.apply(state) if isinstance(block, WriteWindow) else self._lifted(state)
+            state = block.apply(state)
         return state.references
 
     def apply(self, identifiers: Integers) -> IntArray:
@@ -190,10 +180,10 @@ class ValueMapping:
         ProofError
             If a written output falls in the window of a layer still to come.
         """
-        state = self._lifted(Columns(self._wide(identifiers), np.full(identifiers.shape, RAW)))
-        found, place = self.look_up(state.slots)
-        references = np.where(found, self.table[1][place], RAW)
-        written = references[references != RAW]
+        state = self.start(identifiers)
+        found, place = self._look_up((self.lift.apply(state) if self.lift else state).slots)
+        references = np.where(found, self._table[1][place], RAW)
+        written = references[found]
         struck = written[self.overwriting[written] != RAW]
         if struck.size:
             raise _overwritten(int(struck[0]), int(self.overwriting[struck[0]]))
@@ -201,21 +191,32 @@ class ValueMapping:
 
     def read(self, references: IntArray) -> Floats:
         """Return the columns A of references (..., n), shape (..., d, n); NaN where a column is raw."""
-        n = self.ids.shape[1]
         columns = np.moveaxis(self.outputs, 1, 2).reshape(self.ids.size, -1)[np.maximum(references, 0)]
         columns[references == RAW] = np.nan
-        return np.moveaxis(columns, -1, -2) if n else columns
+        return np.moveaxis(columns, -1, -2)
 
-    def _wide(self, identifiers: Integers) -> Integers:
-        """Return the ids in a dtype that holds lifted ids and output slots."""
-        return identifiers.astype(self.slots.dtype, copy=False)
+    @cached_property
+    def overwriting(self) -> IntArray:
+        """For every window the last later window that its output would meet, RAW where it is safe."""
+        found, place = self._look_up(self.slots.ravel())
+        later = np.where(found, self._table[2][place], RAW)
+        return np.where(later > np.arange(later.size), later, RAW)
 
-    def _lifted(self, state: Columns) -> Columns:
-        """Apply the additional layer, if any, to columns that are all ids."""
-        if not self.lift:
-            return state
-        inside = (state.slots >= self.lift.low) & (state.slots <= self.lift.high)
-        return Columns(np.where(inside, state.slots + self.lifted_by, state.slots), state.references)
+    @cached_property
+    def _table(self) -> tuple[Integers, IntArray, IntArray]:
+        """The lifted ids in order, each with the first and the last window that has it."""
+        flat = self.ids.ravel()
+        order = np.argsort(flat, kind="stable")
+        ranked = flat[order]
+        first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
+        last = np.append(first[1:], ranked.size) - 1
+        return ranked[first] + self.lifted_by, order[first], order[last]
+
+    def _look_up(self, lifted: Integers) -> tuple[npt.NDArray[np.bool_], IntArray]:
+        """Return whether each lifted id has a window, and where in the table it is or would be."""
+        known = self._table[0].astype(lifted.dtype, copy=False)
+        place = np.minimum(np.searchsorted(known, lifted), known.size - 1)
+        return np.asarray(known[place] == lifted, dtype=bool), place
 
 
 def build_value_mapping(ids: Integers, outputs: Floats, levels: int) -> ValueMapping:
@@ -241,53 +242,16 @@ def build_value_mapping(ids: Integers, outputs: Floats, levels: int) -> ValueMap
     (4, 5, [3, -1])
     """
     slots = output_slots(outputs, levels)
-    least, greatest = int(slots.min()), int(slots.max())
-    low, high = int(ids.min()), int(ids.max())
-    lift = max(greatest + 1 - low, 0)
-    dtype = exact_dtype(max(abs(least), abs(greatest), abs(low), high + lift))
-    wide = [array.astype(dtype, copy=False) for array in (ids, slots)]
-    mapping = ValueMapping(wide[0], outputs, wide[1], 0)
-    if mapping.below_ids or (mapping.overwriting == RAW).all():
-        return mapping
-    return ValueMapping(wide[0], outputs, wide[1], lift)
-
-
-def output_slots(outputs: Floats, levels: int) -> Integers:
-    """Return floor(K u^T A + 1/2), exactly, for every column: the id whose window the output A would meet.
-
-    Parameters
-    ----------
-    outputs
-        Shape (..., d, n); read as the exact rationals that floats are.
-
-    Examples
-    --------
-    >>> output_slots(np.array([[0.25, 0.2499999]]), levels=2).tolist()
-    [1, 0]
-    """
-    d = outputs.shape[-2]
-    weights = [levels ** (i + 1) for i in range(d)]
-    largest = Fraction(float(np.abs(outputs).max(initial=0))) * levels * spread(d, levels) + 1
-    if largest >= SURE or weights[-1] >= SURE:
-        exact = np.frompyfunc(lambda *column: floor(_units(column, weights) + Fraction(1, 2)), d, 1)
-        return np.asarray(exact(*np.moveaxis(outputs, -2, 0)), dtype=object).astype(exact_dtype(floor(largest)))
-    units = np.einsum("...ik,i->...k", outputs, np.array(weights, dtype=np.float64)) + 0.5
-    slots = np.floor(units).astype(np.int64)
-    # The sum's rounding error is below (d + 2) 2^-52 times the sum of the absolute terms.
-    margin = float(largest) * (d + 2) * 2.0**-52
-    doubtful = np.abs(units - np.rint(units)) <= margin
-    for place in np.argwhere(doubtful):
-        column = outputs[(*place[:-1], slice(None), place[-1])].tolist()
-        slots[tuple(place)] = floor(_units(column, weights) + Fraction(1, 2))
-    return slots
-
-
-def _units(column: Any, weights: list[int]) -> Fraction:
-    """Return u^T A of one column, exactly, in units of delta."""
-    return sum((weight * Fraction(entry) for weight, entry in zip(weights, column, strict=True)), Fraction(0))
+    lift = max(int(slots.max()) + 1 - int(ids.min()), 0)
+    dtype = exact_dtype(
+        max(abs(int(slots.min())), abs(int(slots.max())), abs(int(ids.min())), int(ids.max()) + lift)
+    )
+    ids, slots = ids.astype(dtype, copy=False), slots.astype(dtype, copy=False)
+    plain = ValueMapping(ids, outputs, slots, 0)
+    if plain.below_ids or (plain.overwriting == RAW).all():
+        return plain
+    return ValueMapping(ids, outputs, slots, lift)
 
 
 def _overwritten(window: int, later: int) -> ProofError:
-    return ProofError(
-        f"the output written by window {window} falls in the window {later} of a layer still to come"
-    )
+    return ProofError(f"the output of window {window} falls in the window {later} of a layer still to come")

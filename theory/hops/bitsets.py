@@ -54,7 +54,7 @@ def first_open_bit(row: Words) -> int:
 
 def count_bits(state: Words, bits: int) -> npt.NDArray[np.int64]:
     """Count the set bits of every row, the unused ones left out."""
+    counts: npt.NDArray[np.int64] = np.bitwise_count(state).sum(axis=1, dtype=np.int64)
     if bits % 64:
-        last = np.bitwise_count(state[:, -1] & ~(ALL << np.uint64(bits % 64)))
-        return np.bitwise_count(state[:, :-1]).sum(axis=1, dtype=np.int64) + last
-    return np.bitwise_count(state).sum(axis=1, dtype=np.int64)
+        counts -= np.bitwise_count(state[:, -1] & (ALL << np.uint64(bits % 64)))
+    return counts

@@ -2,8 +2,8 @@
 
 Write F_r(j, k) for the layers that key j needs to be seen by query k when r layers of the cycle are gone; s is the
 largest F_0. A search from j gives F_0(j, .), so the largest of them, e(j), exactly; a search back from k gives
-F_0(., k). A pivot x gives for every key e(j) <= F_0(j, x) + e_r(x) with r = F_0(j, x) mod p, and likewise for every
-query. Keys whose bound does not exceed a proved lower bound on s need no further look: the windows of Takes and
+F_0(., k). A pivot x gives for every key e(j) <= F_0(j, x) + e_r(x) with r = F_0(j, x) mod p, and the like for
+queries. Keys whose bound does not exceed a proved lower bound on s need no further look: the windows of Takes and
 Kosters' diameter search, carried over to directed graphs that change in a cycle.
 """
 
@@ -17,9 +17,10 @@ from theory.hops.kernels import Stack
 from theory.hops.results import Pivot, Unseen
 
 if TYPE_CHECKING:
+    from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels
-    from theory.patterns import IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["Bounds"]
 
@@ -49,7 +50,9 @@ class Bounds:
         self._kernels = kernels
         self._n, self._p = pattern.n, pattern.p
         self._back = Stack.of([(layer.indptr, layer.keys) for layer in pattern.layers])
-        self._forth = Stack.of([kernels.transpose(layer.indptr, layer.keys, pattern.n) for layer in pattern.layers])
+        self._forth = Stack.of(
+            [kernels.transpose(layer.indptr, layer.keys, pattern.n) for layer in pattern.layers]
+        )
         never_more = max(1, self._p * (self._n - 1))  # with 1.1 every cycle adds a token to a set that is not full
         self.key_bound = np.full(self._n, never_more, dtype=np.int64)
         self.query_bound = np.full(self._n, never_more, dtype=np.int64)
@@ -83,10 +86,10 @@ class Bounds:
         """The queries that may need more than `lower` layers."""
         return np.flatnonzero(self.query_bound > self.lower)
 
-    def raise_lower(self, lower: int, unseen: Unseen | None) -> None:
-        """Take over a lower bound proved elsewhere."""
-        if lower > self.lower:
-            self.lower, self.unseen = lower, unseen
+    def raise_lower(self, unseen: Unseen | None) -> None:
+        """Take over a pair that was found unseen elsewhere."""
+        if unseen is not None and unseen.layers is not None and unseen.layers >= self.lower:
+            self.lower, self.unseen = unseen.layers + 1, unseen
 
     def search_key(self, key: int) -> IntArray:
         """Find F_0(key, .) and settle this key."""
@@ -108,7 +111,8 @@ class Bounds:
     def _backward(self, query: int) -> IntArray:
         """Return F_0(., query)."""
         self.searches += 1
-        return self._kernels.gather(self._back, query)[0].astype(np.int64)
+        times: IntArray = self._kernels.gather(self._back, query)[0].astype(np.int64)
+        return times
 
     def try_pivot(self, token: int) -> None:
         """Bound everything through one token."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from theory.connections import PatternError
 from theory.hops.clock import Clock
 from theory.hops.columns import Columns, for_blocks
-from theory.hops.count import hop_count
+from theory.hops.count import hop_count, is_self_attending
 from theory.hops.kernels import choose_kernels
 from theory.hops.monotone import block_width, spread
 from theory.hops.results import ClaimedHops, Unseen
 from theory.hops.schedule import Schedule
-from theory.patterns import PatternError
 from theory.verdicts import Answer
 
 if TYPE_CHECKING:
@@ -51,16 +49,15 @@ def check_claimed_hops(
 
     Examples
     --------
-    The paper says that Strided has s = 2 for all w; with n = 9 and w = 4 token 3 does not see token 0.
+    The paper says that Strided has s = 2 for all w; with n = 9 and w = 4 token 1 does not see token 8.
 
     >>> from theory.families import parse_family
     >>> check_claimed_hops(parse_family("strided:n=9,w=4"), 2).unseen
-    Unseen(layers=2, query=3, key=0)
+    Unseen(layers=2, query=1, key=8)
     """
     if claimed < 1:
         raise PatternError(f"a claimed hop count must be at least 1, got {claimed}")
-    tokens = np.arange(pattern.n)
-    if all(layer.contains(tokens, tokens).all() for layer in pattern.layers):
+    if is_self_attending(pattern):
         found = hop_count(pattern, time_limit=time_limit, memory_limit=memory_limit, engine=engine)
         if found.upper is not None and found.upper <= claimed:
             return _holds(claimed)

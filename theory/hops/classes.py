@@ -10,15 +10,15 @@ import numpy as np
 from theory.hops.numpy_kernels import entries_of
 
 if TYPE_CHECKING:
+    from theory.connections import IntArray
     from theory.hops.kernels import Kernels, Words
-    from theory.patterns import IntArray
 
 __all__ = ["RowClasses", "distinct_rows", "take_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class RowClasses:
-    """Rows sorted into classes; rows of one class are equal. (Equal rows of two classes are allowed.)
+    """Rows sorted into classes; rows of one class are equal, and as a rule only they are.
 
     Parameters
     ----------

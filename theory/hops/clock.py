@@ -27,7 +27,9 @@ class Clock:
     (False, True)
     """
 
-    def __init__(self, time_limit: float | None, progress: Callable[[str, float | None], None] | None = None) -> None:
+    def __init__(
+        self, time_limit: float | None, progress: Callable[[str, float | None], None] | None = None
+    ) -> None:
         self._end = float("inf") if time_limit is None else time.monotonic() + time_limit
         self._progress = progress
         self._doing = ""

@@ -20,14 +20,15 @@ from theory.verdicts import Answer
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels, Words
     from theory.hops.schedule import Schedule
-    from theory.patterns import IntArray
 
 __all__ = ["BlockCount", "Columns", "Layer", "PhaseCount", "for_blocks"]
 
 T = TypeVar("T")
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:
@@ -52,6 +53,10 @@ class BlockCount:
 
     t: int | None
     unseen: Unseen | None
+
+    def rank(self) -> tuple[int, int, int]:
+        """Order the latest last, and equally late ones by their pair, whichever thread was first."""
+        return self.t or 0, self.unseen.query if self.unseen else -1, self.unseen.key if self.unseen else -1
 
 
 @dataclass(frozen=True)

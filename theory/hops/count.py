@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from theory.hops.kernels import Engine
     from theory.patterns import SparsityPattern
 
-__all__ = ["hop_count"]
+__all__ = ["hop_count", "is_self_attending"]
 
 HUBS_TRIED = 8
 
@@ -37,7 +37,7 @@ def hop_count(
     """Return the smallest s with S_k^s = [n] for all k (Assumption 1.3), or why there is none.
 
     S_k^1 = A_k^1 and S_k^t is the union of the S_j^{t-1} over j in A_k^{((t-1) mod p)+1} (paper, eq. 3). The steps,
-    cheapest first: full rows, a hub, interval rows by doubling, classes of equal rows with bit columns, bounds by
+    cheapest first: full rows, a hub, interval rows by doubling, bit columns for classes of tokens, bounds by
     searches. All of them are exact.
 
     Parameters
@@ -74,8 +74,7 @@ def hop_count(
     found = _at_a_glance(pattern)
     if found is not None:
         return found
-    tokens = np.arange(pattern.n)
-    self_attending = all(layer.contains(tokens, tokens).all() for layer in pattern.layers)
+    self_attending = is_self_attending(pattern)
     if self_attending:
         intervals = count_intervals(pattern)
         if intervals is not None:
@@ -91,6 +90,12 @@ def hop_count(
     if self_attending:
         return count_monotone(pattern, kernels, clock, memory_limit)
     return count_cycles(pattern, kernels, clock, memory_limit)
+
+
+def is_self_attending(pattern: SparsityPattern) -> bool:
+    """Return whether Assumption 1.1 holds: k in A_k^l for all k and l."""
+    tokens = np.arange(pattern.n)
+    return all(bool(layer.contains(tokens, tokens).all()) for layer in pattern.layers)
 
 
 def _at_a_glance(pattern: SparsityPattern) -> HopCount | None:

@@ -12,9 +12,10 @@ from theory.hops.results import HopCount, Unseen, between, exactly, never, undec
 from theory.hops.schedule import Schedule
 
 if TYPE_CHECKING:
+    from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels
-    from theory.patterns import IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["count_cycles"]
 
@@ -79,7 +80,9 @@ def _count_phases(
     late = max((count.unseen for count in counts if count.unseen is not None), key=lambda pair: pair.layers or 0)
     # P is primitive when phase 0 ends full: P^q is full from q = (n - 1)^2 + 1 on (Wielandt 1950)
     upper = pattern.p * ((pattern.n - 1) ** 2 + 1) if 0 in phases else None
-    return between((late.layers or 0) + 1, upper, late, None, "the first full layer is not found within the time limit")
+    return between(
+        (late.layers or 0) + 1, upper, late, None, "the first full layer is not found within the time limit"
+    )
 
 
 def _unseen_at(columns: Columns, blocks: list[IntArray], t: int) -> Unseen | None:

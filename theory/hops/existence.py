@@ -3,7 +3,7 @@
 Write M_t for the boolean matrix of S^t, P = A^p ... A^1 and B_r = A^r ... A^1, so that M_{qp+r} = B_r P^q.
 
 * If some column of P is empty, that key is lost after p layers: only t < p can be full.
-* Otherwise full P = full, so a phase r that is full for some q stays full. Follow key i: after q cycles it is seen by
+* Otherwise full P = full, so a phase r that is full for some q stays full. Follow key i: after q cycles it is held by
   W_q(i), the tokens at the end of walks of q steps in the digraph of P. In a component C that no edge leaves, of
   period d, W_q(i) becomes a whole cyclic class of C, another one with every step; every walk can be led into such a
   component. So phase r is full for some q iff every row of B_r meets every cyclic class of every such C.
@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.connections import MAX_TOKENS, Connections
 from theory.hops.bitsets import blank_state, first_open_bit, first_open_row
 from theory.hops.kernels import Stack, UnionLists
 from theory.hops.results import Unseen
-from theory.patterns import MAX_TOKENS, Connections
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels
-    from theory.patterns import IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["Existence", "find_phases"]
 

@@ -16,7 +16,8 @@ from theory.hops.numpy_kernels import entries_of
 from theory.hops.results import Unseen
 
 if TYPE_CHECKING:
-    from theory.patterns import Connections, IntArray, SparsityPattern
+    from theory.connections import Connections, IntArray
+    from theory.patterns import SparsityPattern
 
 __all__ = ["IntervalCount", "Intervals", "count_intervals"]
 

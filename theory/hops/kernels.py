@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from theory.connections import PatternError
 from theory.hops import numpy_kernels
-from theory.patterns import PatternError
 
 if TYPE_CHECKING:
-    from theory.patterns import IntArray
+    from theory.connections import IntArray
 
 __all__ = ["Engine", "Kernels", "Stack", "UnionLists", "Words", "choose_kernels"]
 
@@ -48,7 +48,7 @@ class UnionLists:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """p graphs on the same n tokens in one CSR: the edges of token k in layer l are keys[indptr[l, k]:indptr[l, k + 1]]."""
+    """p graphs on n tokens in one CSR: token k has the edges keys[indptr[l, k]:indptr[l, k + 1]] in layer l."""
 
     indptr: IntArray
     keys: IntArray

@@ -1,4 +1,4 @@
-"""The hop count with Assumption 1.1, where S_k^t grows with t: classes and bit columns, searches for what is far."""
+"""The hop count with Assumption 1.1, where S_k^t grows with t: bit columns for what is near, searches for the rest."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.hops.bounds import Bounds
-from theory.hops.columns import Columns, for_blocks, usable_cores
+from theory.hops.columns import BlockCount, Columns, for_blocks, usable_cores
 from theory.hops.results import HopCount, between, exactly, never
 from theory.hops.schedule import Schedule
 
 if TYPE_CHECKING:
+    from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels
-    from theory.patterns import IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["block_width", "count_monotone", "spread"]
 
@@ -25,13 +26,11 @@ BLOCK_GAIN = 4.0  # a wide block costs this many times less a word than a block 
 OVERRUN = 4.0  # how much longer than the time left an estimate must be before it is believed
 
 
-def count_monotone(
-    pattern: SparsityPattern, kernels: Kernels, clock: Clock, memory_limit: int
-) -> HopCount:
+def count_monotone(pattern: SparsityPattern, kernels: Kernels, clock: Clock, memory_limit: int) -> HopCount:
     """Return the hop count of a pattern in which every token attends to itself.
 
-    64 keys are probed first. If all see them within 64 layers, bit columns for all keys settle s; otherwise, or where
-    those would take too long, bounds by searches come first and the columns are left to the keys still open.
+    64 keys are probed first. If all see them within 64 layers, bit columns for all keys settle s; otherwise, or
+    where those would take too long, bounds by searches come first, and columns only for the keys still open.
     """
     width = block_width(pattern.n, kernels.block_words, memory_limit)
     columns = None
@@ -60,10 +59,12 @@ def _count_near(columns: Columns, width: int, clock: Clock) -> HopCount | None:
     clock.say("following all keys")
     most = 2 * probe.t + 16
     blocks = spread(keys, -(-keys.size // (64 * width)))
-    counts = for_blocks(lambda some: columns.count(some, most, clock), blocks, lambda count: count.t is None, clock)
+    counts = for_blocks(
+        lambda some: columns.count(some, most, clock), blocks, lambda count: count.t is None, clock
+    )
     if any(count.t is None for count in counts):
         return None
-    last = max(counts, key=lambda count: count.t or 0)
+    last = max(counts, key=BlockCount.rank)
     return exactly(last.t or 0, last.unseen, "bit columns")
 
 
@@ -92,7 +93,9 @@ def _count_far(
             return _left_open(bounds, narrow)
         clock.say("searching from the tokens left open")
         _search_each(bounds, keys, queries, clock)
-        return exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot) if bounds.met else _left_open(bounds, 0)
+        return (
+            exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot) if bounds.met else _left_open(bounds, 0)
+        )
     if wide > OVERRUN * clock.left:
         return _left_open(bounds, wide)
     clock.say("following the keys left open")
@@ -100,8 +103,7 @@ def _count_far(
         lambda some: columns.count(some, None, clock), blocks, lambda count: count.t is None, clock
     )
     for count in counts:
-        if count.unseen is not None:
-            bounds.raise_lower(count.unseen.layers + 1, count.unseen)
+        bounds.raise_lower(count.unseen)
     if any(count.t is None for count in counts):
         return _left_open(bounds, 0)
     return exactly(bounds.lower, bounds.unseen, "bit columns", bounds.pivot)

@@ -11,13 +11,24 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from theory.connections import IntArray
     from theory.hops.kernels import Stack, UnionLists, Words
-    from theory.patterns import IntArray
 
-__all__ = ["arrive", "gather", "label_sets", "or_rows", "row_sums", "same_rows", "set_bits", "transpose"]
+__all__ = [
+    "arrive",
+    "block_words",
+    "gather",
+    "label_sets",
+    "name",
+    "or_rows",
+    "row_sums",
+    "same_rows",
+    "set_bits",
+    "transpose",
+]
 
-name = "numba"
-block_words = 16
+name: str = "numba"
+block_words: int = 16
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

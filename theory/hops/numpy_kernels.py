@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from theory.connections import distinct
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from theory.connections import IntArray
     from theory.hops.kernels import Stack, UnionLists, Words
-    from theory.patterns import IntArray
 
-__all__ = ["arrive", "gather", "label_sets", "or_rows", "row_sums", "same_rows", "set_bits", "transpose"]
+__all__ = [
+    "arrive",
+    "block_words",
+    "gather",
+    "label_sets",
+    "name",
+    "or_rows",
+    "row_sums",
+    "same_rows",
+    "set_bits",
+    "transpose",
+]
 
 ALL = np.uint64(2**64 - 1)
-name = "numpy"
-block_words = 32
+name: str = "numpy"
+block_words: int = 32
 _SLICE = 2**22  # entries handled at a time: bounds the temporaries of the linear passes
 _CACHED_ROWS = 1024  # rows of a block whose words stay in the second-level cache
 _FEW = 64  # below this many edges a Python loop beats NumPy's call overhead
@@ -37,7 +50,8 @@ def entries_of(indptr: IntArray, rows: IntArray) -> IntArray:
     """Return the positions of all entries of the given rows, row after row."""
     starts, lengths = indptr[rows], indptr[rows + 1] - indptr[rows]
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
+    places: IntArray = np.arange(ends[-1] if ends.size else 0) + np.repeat(starts - (ends - lengths), lengths)
+    return places
 
 
 def label_sets(indptr: IntArray, keys: IntArray, labels: IntArray, count: int) -> tuple[IntArray, IntArray]:
@@ -73,7 +87,7 @@ def row_sums(indptr: IntArray, entries: IntArray, table: Words) -> Words:
 def same_rows(indptr: IntArray, entries: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
     """Return, for every row, whether it equals row ``other[row]``, entry by entry."""
     lengths = np.diff(indptr)
-    same = lengths == lengths[other]
+    same: npt.NDArray[np.bool_] = lengths == lengths[other]
     rows = np.flatnonzero(same & (other != np.arange(other.size)))
     ends = np.concatenate(([0], np.cumsum(lengths[rows])))
     for first, last in _slices(ends):
@@ -143,7 +157,8 @@ def _or_chunk(
         np.bitwise_or(total[:many], scratch[:many], out=total[:many])
         slot += 1
     new[rows] = total
-    return rows[np.bitwise_and.reduce(total, axis=1) != ALL]
+    short: IntArray = rows[np.bitwise_and.reduce(total, axis=1) != ALL]
+    return short
 
 
 def _neighbours(indptr: IntArray, keys: IntArray, tokens: IntArray) -> IntArray:
@@ -163,7 +178,7 @@ def _fresh(found: IntArray, when: IntArray, time: int) -> IntArray:
         return np.array(fresh, dtype=np.int64)
     fresh_ones = found[when[found] < 0]
     if fresh_ones.size > 1:
-        fresh_ones = np.unique(fresh_ones)
+        fresh_ones = distinct(fresh_ones.astype(np.int64))
     when[fresh_ones] = time
     return fresh_ones.astype(np.int64)
 
@@ -175,7 +190,7 @@ def arrive(graph: Stack, sources: IntArray, phase: int, limit: int) -> IntArray:
     """
     when = np.full(graph.n, -1, dtype=np.int32)
     when[sources] = 0
-    waves = [np.asarray(sources, dtype=np.int64)]  # those reached in the last p steps
+    waves: list[IntArray] = [np.asarray(sources, dtype=np.int64)]  # those reached in the last p steps
     for step in range(limit):
         layer = (phase + step) % graph.p
         active = np.concatenate(waves) if len(waves) > 1 else waves[0]
@@ -193,7 +208,7 @@ def gather(graph: Stack, target: int) -> IntArray:
     """
     dist = np.full((graph.p, graph.n), -1, dtype=np.int32)
     dist[:, target] = 0
-    waves = [np.array([target], dtype=np.int64)] * graph.p
+    waves: list[IntArray] = [np.array([target], dtype=np.int64)] * graph.p
     step = 0
     while any(wave.size for wave in waves):
         step += 1

@@ -1,4 +1,4 @@
-"""Products of bit matrices, and the smallest full M_{qp+r} = B_r P^q by doubling P: for few tokens and a large s."""
+"""Products of bit matrices, and the first full M_{qp+r} = B_r P^q by doubling P: for few tokens and a large s."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Pivot:
 
 @dataclass(frozen=True)
 class HopCount:
-    """The answer to Assumption 1.3: does some finite s have S_k^s = [n] for all k, and which is the smallest?
+    """The answer to Assumption 1.3: whether a finite s has S_k^s = [n] for all k, and the smallest one.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class ClaimedHops:
-    """Whether S_k^claimed = [n] for all k, with an unseen pair if not.
+    """Whether S_k^claimed is [n] for every token k, with an unseen pair if not.
 
     Parameters
     ----------

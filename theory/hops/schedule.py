@@ -17,8 +17,9 @@ from theory.hops.classes import distinct_rows
 from theory.hops.kernels import UnionLists
 
 if TYPE_CHECKING:
+    from theory.connections import Connections, IntArray
     from theory.hops.kernels import Kernels
-    from theory.patterns import Connections, IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["Schedule"]
 
@@ -35,6 +36,12 @@ class _Partition:
     @property
     def count(self) -> int:
         return int(self.first.size)
+
+
+def _same(one: _Partition, other: _Partition) -> bool:
+    if one.labels is None or other.labels is None:
+        return one.labels is other.labels
+    return np.array_equal(one.labels, other.labels)
 
 
 class Schedule:
@@ -112,10 +119,8 @@ class Schedule:
                 known = self._taken_over(done, before), earlier
             else:
                 known = self._build(self._pattern.layers[index], before)
-            lists, after = known
-            if earlier is not None and after.labels is not None and earlier.labels is not None:
-                if np.array_equal(after.labels, earlier.labels):
-                    known = lists, earlier
+            if earlier is not None and _same(known[1], earlier):
+                known = known[0], earlier
             self._built[index, id(before)] = known
         self._lists.append(known[0])
         self._partitions.append(known[1])
