@@ -9,9 +9,11 @@ import numpy as np
 from constructions.numbers import ProofError, exact_dtype
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from theory.patterns import IntArray
 
-__all__ = ["cell_count", "cells"]
+__all__ = ["cell_count", "cells", "check_entries"]
 
 
 def cell_count(d: int, n: int, levels: int) -> int:
@@ -47,3 +49,19 @@ def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None) 
     for digit in reversed(range(d * n)):
         rest, grids[:, digit] = np.divmod(rest, levels)
     return grids.reshape(-1, d, n)
+
+
+def check_entries(x: npt.ArrayLike, d: int, n: int, top: int, unit: str = "delta") -> IntArray:
+    """Return x as an array after checking that it holds integers 0..top-1 in the shape (..., d, n).
+
+    Raises
+    ------
+    ProofError
+        If it does not.
+    """
+    array = np.asarray(x)
+    if array.shape[-2:] != (d, n) or not np.issubdtype(array.dtype, np.integer):
+        raise ProofError(f"inputs must be integers of shape (..., {d}, {n}), not {array.dtype} of {array.shape}")
+    if array.size and (array.min() < 0 or array.max() >= top):
+        raise ProofError(f"inputs must lie in 0..{top - 1}, in units of {unit}")
+    return array

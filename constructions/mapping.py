@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from constructions.numbers import Integers, ProofError, exact_dtype
+from constructions.cells import check_entries
+from constructions.numbers import Integers, exact_dtype
 from constructions.positional_embedding import embed, project
 from constructions.stage import run_fused, run_literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import numpy.typing as npt
 
     from constructions.stage import Stage
@@ -148,15 +148,7 @@ class StagedMapping:
         ProofError
             If `grids` is not an integer array of shape (..., d, n) with entries in 0..K-1.
         """
-        array = np.asarray(grids)
-        expected = (self.d, self.pattern.n)
-        if array.shape[-2:] != expected or not np.issubdtype(array.dtype, np.integer):
-            raise ProofError(
-                f"grids must be integers of shape (..., {expected[0]}, {expected[1]}), got {array.dtype} of shape"
-                f" {array.shape}"
-            )
-        if array.size and (array.min() < 0 or array.max() >= self.K):
-            raise ProofError(f"grids must lie in 0..{self.K - 1}, in units of delta = 1/{self.K}")
+        array = check_entries(grids, self.d, self.pattern.n, self.K)
         return self.enter(embed(array, self.positions, self.step))
 
     def enter(self, quantized: IntArray) -> Integers:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constructions.cells import cell_count, cells
+from constructions.cells import cell_count, cells, check_entries
 from constructions.contextual_mapping import build_mapping, check_sizes
 from constructions.dependence import dependence_violation, reach_matrix
-from constructions.numbers import Integers, ProofError, exact_dtype
+from constructions.numbers import Integers, ProofError
 from constructions.positional_embedding import embed
 from constructions.quantization import Quantization
 from constructions.stage import run_fused
@@ -91,9 +91,9 @@ class Network:
         ProofError
             If an input lies outside [0,1)^{d x n}, or a step of the proof fails on it.
         """
-        mapping = self.mapping
-        quantization = self.quantization(resolution)
-        embedded = embed(self._inside(x, resolution), mapping.positions, mapping.step * resolution)
+        mapping, quantization = self.mapping, self.quantization(resolution)
+        inputs = check_entries(x, mapping.d, mapping.pattern.n, mapping.K * resolution, f"delta/{resolution}")
+        embedded = embed(inputs, mapping.positions, mapping.step * resolution)
         quantized = quantization.on_grid(quantization.apply(embedded))
         ids = run_fused(list(mapping.stages), mapping.enter(quantized), mapping.pattern)
         references = self.values.apply(ids)
@@ -116,19 +116,6 @@ class Network:
             if wrong.any():
                 return start + int(np.argwhere(wrong)[0, 0])
         return None
-
-    def _inside(self, x: npt.ArrayLike, resolution: int) -> IntArray:
-        """Return x as an integer array after checking shape and range."""
-        array, shape, top = np.asarray(x), (self.mapping.d, self.mapping.pattern.n), self.mapping.K * resolution
-        if array.shape[-2:] != shape or not np.issubdtype(array.dtype, np.integer):
-            raise ProofError(
-                f"inputs must be integers of shape (..., {shape[0]}, {shape[1]}), not {array.dtype} of {array.shape}"
-            )
-        if resolution < 1 or exact_dtype(top * self.mapping.pattern.n) != np.int64:
-            raise ProofError(f"resolution {resolution} does not fit: the entries of X + E must fit int64")
-        if array.size and (array.min() < 0 or array.max() >= top):
-            raise ProofError(f"inputs must lie in 0..{top - 1}, in units of delta/{resolution}")
-        return array
 
     @property
     def exact_on_cells(self) -> bool:

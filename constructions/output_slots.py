@@ -39,18 +39,18 @@ def output_slots(outputs: Floats, levels: int) -> Integers:
     d = outputs.shape[-2]
     weights = [levels ** (i + 1) for i in range(d)]
     largest = Fraction(float(np.abs(outputs).max(initial=0))) * levels * spread(d, levels) + 1
+    columns = np.moveaxis(outputs, -2, -1)
     if largest >= SURE:
-        columns = np.moveaxis(outputs, -2, -1)
         exact: Integers = np.empty(columns.shape[:-1], dtype=object)
-        for place in np.ndindex(exact.shape):
-            exact[place] = _slot(columns[place].tolist(), weights)
+        for index in np.ndindex(exact.shape):
+            exact[index] = _slot(columns[index].tolist(), weights)
         return exact.astype(exact_dtype(floor(largest)))
-    units = np.einsum("...ik,i->...k", outputs, np.array(weights, dtype=np.float64)) + 0.5
+    units = columns @ np.array(weights, dtype=np.float64) + 0.5
     slots: Integers = np.floor(units).astype(np.int64)
     # Rounding errs by less than (d + 2) 2^-52 times the sum of the absolute terms: it matters near an integer.
     margin = float(largest) * (d + 2) * 2.0**-52
-    for *batch, token in np.argwhere(np.abs(units - np.rint(units)) <= margin).tolist():
-        slots[(*batch, token)] = _slot(outputs[(*batch, slice(None), token)].tolist(), weights)
+    for place in np.argwhere(np.abs(units - np.rint(units)) <= margin):
+        slots[tuple(place)] = _slot(columns[tuple(place)].tolist(), weights)
     return slots
 
 

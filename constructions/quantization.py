@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.numbers import ProofError
+from constructions.numbers import ProofError, exact_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,11 @@ class Quantization:
     resolution
         R: entries are integers in units of delta/R.
 
+    Raises
+    ------
+    ProofError
+        If R < 1, or n K R does not fit int64.
+
     Examples
     --------
     >>> stage = Quantization(d=1, n=2, levels=2, resolution=10)
@@ -68,6 +73,10 @@ class Quantization:
     n: int
     levels: int
     resolution: int = 1
+
+    def __post_init__(self) -> None:
+        if self.resolution < 1 or exact_dtype(self.n * self.levels * self.resolution) != np.int64:
+            raise ProofError(f"resolution {self.resolution} does not fit: the entries of X + E must fit int64")
 
     @property
     def name(self) -> str:

@@ -102,8 +102,9 @@ class _Run:
                 raise ProofError(f"u^T Z_k = b at token {token}: the selective shift is undefined there")
             attended = self.columns[layer.row(token)]
             shifted = values + shift.factor * (attended.max(axis=0) - attended.min(axis=0)) * inside
-            if shift.count > 1 and np.any(inside & (2 * shifted <= shift.high2)):
-                return None
+            again = (2 * shifted <= shift.high2) | (shifted <= self.top)
+            if shift.count > 1 and np.any(inside & again):
+                return None  # a later window may move it, or meet it as an equal of another token
             fired[token] = (inside, shifted)
         return fired
 
@@ -169,7 +170,7 @@ def _image(
     first, last = max(low[token], -(-shift.low2 // 2)), min(high[token], shift.high2 // 2)
     whole = first == low[token] and last == high[token]
     factor, end = shift.factor, shift.high2 // 2
-    if alone and last <= low[others].min() and factor >= 1:
+    if alone and others.size < row.size and last <= low[others].min() and factor >= 1:
         # The token is the least of its row: v -> (1 - c) v + c max falls in v.
         least = (1 - factor) * last + factor * max(low[others].max(), last)
         greatest = (1 - factor) * first + factor * high[others].max()

@@ -106,15 +106,20 @@ def _hops(attends: Attends, claim: Json, *, loops: bool) -> bool:
     if s is None or not claim["answer"]:
         return claim["answer"] is (s is not None)
     lower, upper, unseen, pivot = claim["lower"], claim["upper"], claim["unseen"], claim["pivot"]
-    bounds = 1 <= lower <= s and (upper is None or s <= upper) and claim["s"] == (s if lower == upper else None)
-    shown = unseen is not None or lower == 1 or not loops
+    if not 1 <= lower <= s or (upper is not None and upper < s) or claim["s"] != (s if lower == upper else None):
+        return False
+    if unseen is None and lower > 1 and loops:
+        return False
     if unseen is not None:
+        if unseen["layers"] != lower - 1:
+            return False
         seen = brute_force.layers_seen(attends, unseen["layers"])[unseen["query"]]
-        shown = unseen["layers"] == lower - 1 and unseen["key"] in set(range(n)) - seen
-    if pivot is not None:
-        bounds = bounds and upper == pivot["gathers"] + pivot["spreads"]
-        shown = shown and sees_pivot(attends, pivot["token"], pivot["gathers"], pivot["spreads"])
-    return bounds and shown
+        if unseen["key"] not in set(range(n)) - seen:
+            return False
+    if pivot is None:
+        return True
+    token, gathers, spreads = pivot["token"], pivot["gathers"], pivot["spreads"]
+    return gathers + spreads == upper and sees_pivot(attends, token, gathers, spreads)
 
 
 def _hub(attends: Attends, claim: Json) -> bool:
@@ -159,7 +164,7 @@ def _refutes(attends: Attends, claim: Json) -> bool:
     rank = claim["rank"]
     if rank is not None and not (
         len(rank) == n
-        and set(rank) == set(range(max(rank) + 1))
+        and set(rank) == set(range(len(set(rank))))
         and all(rank[j] <= rank[k] for j, k in brute_force.union_edges(attends))
     ):
         return False

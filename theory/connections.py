@@ -16,7 +16,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Connections", "IntArray", "PatternError", "distinct"]
+__all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "distinct"]
 
 IntArray = npt.NDArray[np.integer]
 MAX_TOKENS = 2**31 - 1
@@ -180,8 +180,8 @@ class Connections:
             stop = min(start + SLICE, self.count)
             first = int(np.searchsorted(self.indptr, start, side="right")) - 1
             last = int(np.searchsorted(self.indptr, stop, side="left"))
-            lengths = np.diff(np.clip(self.indptr[first : last + 1], start, stop))
-            yield np.repeat(np.arange(first, last, dtype=np.int32), lengths), self.keys[start:stop]
+            edges = np.clip(self.indptr[first : last + 1], start, stop)
+            yield np.repeat(np.arange(first, last, dtype=np.int32), edges[1:] - edges[:-1]), self.keys[start:stop]
 
     @cached_property
     def self_attending(self) -> npt.NDArray[np.bool_]:

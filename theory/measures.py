@@ -154,7 +154,8 @@ def spectral_gap(union: Connections) -> float | None:
     if n == 1:
         return None
     adjacency = _undirected(union)
-    if connected_components(adjacency, directed=False, return_labels=False) > 1:
+    pieces, _ = connected_components(adjacency, directed=False)
+    if pieces > 1:
         return 0.0
     root = diags_array(1 / np.sqrt(adjacency.sum(axis=1)))
     normalised = root @ adjacency @ root

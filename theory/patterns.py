@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.connections import Connections, IntArray, PatternError
+from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-__all__ = ["Connections", "IntArray", "PatternError", "SparsityPattern"]
+__all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "SparsityPattern"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,8 +114,14 @@ class SparsityPattern:
         """The union of all patterns: key j of query k when j is in A_k^l for some l (paper, Assumption 1.2)."""
         if self.p == 1:
             return self.layers[0]
-        flat = np.concatenate([layer.queries.astype(np.int64) * self.n + layer.keys for layer in self.layers])
-        return Connections.from_pairs(self.n, flat // self.n, flat % self.n)
+        from scipy.sparse import csr_array
+
+        shape = (self.n, self.n)
+        together = csr_array(shape, dtype=bool)
+        for layer in self.layers:
+            together = together + csr_array((np.ones(layer.count, dtype=bool), layer.keys, layer.indptr), shape=shape)
+        together.sort_indices()
+        return Connections(together.indptr, together.indices)
 
     def unite(self) -> SparsityPattern:
         """Return the Union head configuration (paper, §5): one pattern, every connection of all p."""

@@ -29,7 +29,7 @@ __all__ = ["check_hops"]
 SMALL = 64  # tokens up to which s is found by matrix powers when 1.1 fails
 MEDIUM = 2048  # tokens up to which s is recomputed where no pivot bounds it
 MOST_PATTERNS = 4096
-MOST_FOLLOWED = 2**28  # connections followed at most without 1.1, where no layer can be skipped
+MOST_FOLLOWED = 2**26  # connections followed at most without 1.1, where no layer can be skipped
 
 
 def check_hops(
@@ -107,9 +107,9 @@ class _Hops:
             meet = "meet" if lower == upper else "do not meet"
             raise FalseClaim(f"s = {s}, but the bounds {lower} and {upper} {meet}")
         if pivot is not None:
-            self._check_pivot(pivot["token"], pivot["gathers"], pivot["spreads"])
             if pivot["gathers"] + pivot["spreads"] != upper:
-                raise FalseClaim(f"the pivot shows s <= {pivot['gathers'] + pivot['spreads']}, claimed is {upper}")
+                raise FalseClaim(f"the pivot is to show s <= {pivot['gathers'] + pivot['spreads']}, not {upper}")
+            self._check_pivot(pivot["token"], pivot["gathers"], pivot["spreads"])
             return (
                 f"s <= {upper}: token {pivot['token']} sees all after {pivot['gathers']} layers, then all see it"
             )
@@ -124,19 +124,24 @@ class _Hops:
         lower, unseen = self.claim["lower"], self.claim["unseen"]
         if lower < 1:
             raise FalseClaim("s is at least 1")
+        if self.loops and lower > 1 and unseen is None:
+            raise FalseClaim(f"no pair unseen after {lower - 1} layers is given")
+        if self.small and not self.loops:
+            self._at_least(lower)  # first, because following a pair through too many layers would take long
         if unseen is not None:
             self._check_unseen(unseen["layers"], unseen["query"], unseen["key"])
-        elif self.loops and lower > 1:
-            raise FalseClaim(f"no pair unseen after {lower - 1} layers is given")
         if lower == 1:
             return "s >= 1"
-        if self.loops and unseen is not None:
+        if self.loops:
             return f"s >= {lower}: token {unseen['query']} does not see {unseen['key']} after {lower - 1} layers"
         if self.claim["upper"] is None and not self.small:
             raise Unproved("without 1.1 an unseen pair does not bound s")
+        self._at_least(lower)
+        return f"s >= {lower}: recomputed"
+
+    def _at_least(self, lower: int) -> None:
         if self.true_s is not None and self.true_s < lower:
             raise FalseClaim(f"recomputed: s = {self.true_s}")
-        return f"s >= {lower}: recomputed"
 
     def _check_unseen(self, layers: int, query: int, key: int) -> None:
         if layers != self.claim["lower"] - 1:

@@ -130,7 +130,14 @@ _TABLE = (
         causal,
         "causal:n=16",
     ),
-    Family("window", (_N, _W), "A_k = {j : |k-j| <= w}.", "Yun et al. 2020, §3.2", window, "window:n=16,w=2"),
+    Family(
+        "window",
+        (_N, _W),
+        "A_k = {j : |k-j| <= w}.",
+        "Beltagy et al. 2020, without global tokens",
+        window,
+        "window:n=16,w=2",
+    ),
     Family(
         "strided",
         (_N, Parameter("w", "stride", least=1), _CAUSAL, _HEADS),

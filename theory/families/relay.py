@@ -43,7 +43,7 @@ def star(n: int, w: int) -> SparsityPattern:
 
 
 def hub(n: int) -> SparsityPattern:
-    """Bare star graph (BigBird, App. A): A_k = {k, n} for k < n, A_n = [n]; p = 1. Star with w = 0.
+    """Bare star graph (BigBird): A_k = {k, n} for k < n, A_n = [n]; p = 1. Star with w = 0.
 
     Raises
     ------

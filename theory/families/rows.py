@@ -49,7 +49,7 @@ def admit(n: int, connections: int, patterns: int = 1) -> None:
     --------
     >>> admit(10**6, 10**12)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    theory.patterns.PatternError: n=1000000 means up to 1000000000000 connections, 3726 GiB; ...
+    theory.connections.PatternError: n=1000000 means up to 1000000000000 connections, 3726 GiB; ...
     """
     size = 4 * connections + 32 * n * patterns
     if size > MAX_FAMILY_BYTES:

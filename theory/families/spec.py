@@ -43,7 +43,7 @@ def parse_family(spec: str) -> SparsityPattern:
     1
     >>> parse_family("stride:n=64,w=8")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    theory.patterns.PatternError: unknown family 'stride', did you mean 'strided'? there are dense, causal, ...
+    theory.connections.PatternError: unknown family 'stride', did you mean 'strided'? there are dense, causal, ...
     """
     family, values = _read(spec)
     try:

@@ -1,0 +1,198 @@
+"""One false claim of every kind is refused, by name; and what cannot be checked is said not to be."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import brute_force
+import numpy as np
+import pytest
+from certificates_by_hand import Json, certify, true_s
+
+from theory.patterns import Connections, SparsityPattern
+from verify import recheck_hops
+from verify.certificate_format import LARGEST_FILE
+from verify.recheck import UnreadableCertificate, read_certificate, recheck
+from verify.recheck_path import has_path
+from verify.recheck_powers import first_full, smallest_hops
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RING = [[[0, 3], [0, 1], [1, 2], [2, 3]]]
+STAR = [[[0, 3], [1, 3], [2, 3], [0, 1, 2, 3]]]
+CAUSAL = [[[0], [0, 1], [1, 2], [2, 3]]]
+BLOCKS = [[[0, 1], [0, 1], [1, 2, 3], [2, 3]]]  # two components, the first one seen by the second
+GAPS = [[[0], [1], [0, 1, 2]]]  # 0 and 1 never see each other
+SWAP = [[[1], [0]]]  # no token attends to itself, s does not exist
+TWO = [[[0, 1], [1], [2]], [[0], [1, 2], [0, 2]]]  # a ring in two patterns
+OTHER = [[[0, 1], [1], [0, 2]]]  # token 0 sees 1, token 1 sees nothing
+HALF = [[[0, 1, 2], [0, 2], [0, 1, 2]]]  # token 1 does not attend to itself
+
+
+def edited(certificate: Json, **changes: object) -> Json:
+    """A copy with the values at these places changed, given as claims__reach__answer=..."""
+    changed = copy.deepcopy(certificate)
+    for place, value in changes.items():
+        *way, last = place.split("__")
+        inner: Any = changed
+        for key in way:
+            inner = inner[int(key) if key.isdigit() else key]
+        inner[int(last) if last.isdigit() else last] = value
+    return changed
+
+
+P12, P13, R12 = "claims__assumption_1_2", "claims__assumption_1_3", "claims__assumption_1_2__refutation"
+THEOREMS, SPINE, CUT = "claims__theorems", "evidence__spine", "evidence__cut"
+FALSE_CLAIMS = [
+    (RING, "all", "", {"pattern__n": 5}, "pattern: n = 5"),
+    (RING, "all", "", {"pattern__p": 2}, "pattern: p = 2"),
+    (RING, "all", "", {"pattern__connections": 9}, "pattern: connections = 9"),
+    (RING, "all", "", {"pattern__digest": "0" * 64}, "pattern: the digest"),
+    (RING, "all", "", {"pattern__attends__0__1": [1, 2]}, "pattern: the digest"),
+    (RING, "all", "", {"claims__assumption_1_1__answer": False}, "assumption_1_1"),
+    (HALF, "all", "", {"claims__assumption_1_1__answer": True}, "assumption_1_1"),
+    (HALF, "all", "", {"claims__assumption_1_1__violations": [[0, 0]]}, "assumption_1_1: the violations listed"),
+    (HALF, "all", "", {"claims__assumption_1_1__violations": []}, "assumption_1_1: the violations listed"),
+    (HALF, "all", "", {"claims__assumption_1_1__violation_count": 2}, "assumption_1_1: 1 times"),
+    (RING, "all", "", {f"{P12}__gamma": [1, 0, 2, 3]}, "assumption_1_2: gamma steps from token 1 to token 0"),
+    (RING, "all", "", {f"{P12}__gamma": [0, 1, 2, 2]}, "assumption_1_2: gamma lists a token twice"),
+    (RING, "all", "", {f"{P12}__gamma": [0, 1, 2]}, "assumption_1_2: gamma needs 4 tokens"),
+    (RING, "all", "", {f"{P12}__gamma": [0, 1, 2, 4]}, "gamma: 4 is no token"),
+    (TWO, "all", "", {f"{P12}__patterns": [0, 0]}, "not attended to in pattern 0"),
+    (RING, "all", "", {f"{P12}__patterns": [0, 0, 1]}, "patterns: 1 is no pattern"),
+    (RING, "all", "", {P12: {"answer": False, "proved": True, "refutation": {"kind": "exhausted"}}}, "is a path"),
+    (RING, "all", "", {P12: {"answer": None}}, 'theorems.yun_2020_theorem_1: "universal" is claimed'),
+    (STAR, "all", "exhausted", {f"{P12}__proved": False}, "proved = false"),
+    (STAR, "all", "solver", {f"{P12}__proved": True}, "proved = true"),
+    (STAR, "all", "too_few_successors", {f"{R12}__successors": []}, "successors lacks token 3"),
+    (STAR, "all", "too_few_successors", {f"{R12}__successors": [0, 3]}, "successors wrongly lists token 0"),
+    (STAR, "all", "too_few_successors", {f"{R12}__set": [0, 1]}, "2 tokens with 1 successors are no obstacle"),
+    (STAR, "all", "too_few_successors", {f"{R12}__set": [0, 1, 1]}, "set lists a token twice"),
+    (STAR, "all", "too_few_predecessors", {f"{R12}__set": [0, 1]}, "2 tokens with 1 predecessors are no obstacle"),
+    (STAR, "all", "too_few_predecessors", {f"{R12}__rank": [0, 0, 0]}, "rank needs 4 entries"),
+    (STAR, "all", "too_few_predecessors", {f"{R12}__rank": [0, 1, 2, 3]}, "rank falls from token 3 to token 0"),
+    (STAR, "all", "too_few_predecessors", {f"{R12}__rank": [1, 1, 1, 1]}, "rank does not use every number"),
+    (STAR, "all", "too_many_parts", {f"{R12}__parts": [0, 0, 0, -1]}, "1 parts without 1 tokens"),
+    (STAR, "all", "too_many_parts", {f"{R12}__parts": [0, 1, 2, 3]}, "-1 exactly on the cut"),
+    (STAR, "all", "too_many_parts", {f"{R12}__cut": [], f"{R12}__parts": [0, 1, 2, 3]}, "joins two parts"),
+    (STAR, "all", "three_ends", {f"{R12}__ends__0__door": 2}, "set 0 is joined to token 3, which is not its door"),
+    (
+        STAR,
+        "all",
+        "three_ends",
+        {f"{R12}__ends__0__door": None},
+        "set 0 is joined to token 3, which is not its door",
+    ),
+    (STAR, "all", "three_ends", {f"{R12}__ends__0__set": [1]}, "disjoint"),
+    (STAR, "all", "three_ends", {f"{R12}__ends__0__set": []}, "none empty"),
+    (STAR, "all", "three_ends", {f"{R12}__ends__0": {"set": [0], "door": 0}}, "lies inside its set"),
+    (GAPS, "all", "incomparable", {f"{R12}__closed_a": [0, 1]}, "closed_a must hold token 0 and not token 1"),
+    (GAPS, "all", "incomparable", {f"{R12}__closed_a": [0, 2]}, "token 2 in it attends to token 1 outside"),
+    (GAPS, "all", "incomparable", {f"{R12}__b": 0}, "closed_a must hold token 0 and not token 0"),
+    (RING, "all", "", {f"{P13}__answer": False}, None),
+    (RING, "all", "", {P13: {"answer": False}}, "assumption_1_3: every token attends to itself"),
+    (RING, "all", "", {P13: {"answer": None}}, "assumption_1_3: every token attends to itself"),
+    (CAUSAL, "all", "", {P13: {"answer": None}}, "assumption_1_3: the union digraph is not strongly connected"),
+    (SWAP, "all", "", {P13: {"answer": None}}, "assumption_1_3: recomputed: there is no s"),
+    (HALF, "all", "", {P13: {"answer": False}}, "assumption_1_3: recomputed: s = 2"),
+    (RING, "all", "", {f"{P13}__s": 2}, "assumption_1_3.upper: s = 2, but the bounds 3 and 3 meet"),
+    (RING, "all", "", {f"{P13}__s": None}, "assumption_1_3.upper: s = null, but the bounds 3 and 3 meet"),
+    (RING, "all", "", {f"{P13}__lower": 2, f"{P13}__s": None}, "the pair unseen after 2 layers"),
+    (RING, "all", "", {f"{P13}__lower": 0, f"{P13}__s": None}, "assumption_1_3.lower: s is at least 1"),
+    (RING, "all", "", {f"{P13}__upper": 2}, "the upper bound 2 lies below"),
+    (RING, "all", "", {f"{P13}__unseen": None}, "assumption_1_3.lower: no pair unseen"),
+    (RING, "all", "", {f"{P13}__unseen__layers": 1}, "assumption_1_3.lower: the pair unseen after 1 layers"),
+    (RING, "all", "", {f"{P13}__unseen": {"layers": 2, "query": 0, "key": 2}}, "token 0 does see token 2"),
+    (RING, "all", "", {f"{P13}__pivot": {"token": 0, "gathers": 2, "spreads": 1}}, "does not see token 1 after 2"),
+    (RING, "all", "", {f"{P13}__pivot": {"token": 0, "gathers": 3, "spreads": 3}}, "the pivot is to show s <= 6"),
+    (STAR, "all", "", {f"{P13}__pivot": {"token": 3, "gathers": 1, "spreads": 0}}, "the pivot is to show s <= 1"),
+    (
+        RING,
+        "all",
+        "",
+        {f"{P13}__upper": 4, f"{P13}__s": None, f"{P13}__pivot": {"token": 0, "gathers": 3, "spreads": 1}},
+        "token 2 does not see the pivot 0",
+    ),
+    (
+        RING,
+        "all",
+        "",
+        {
+            f"{P13}__upper": 2,
+            f"{P13}__lower": 2,
+            f"{P13}__s": 2,
+            f"{P13}__unseen__layers": 1,
+            f"{P13}__pivot": None,
+        },
+        "assumption_1_3.upper: recomputed: 2 layers are not enough",
+    ),
+    (
+        HALF,
+        "all",
+        "",
+        {f"{P13}__upper": 3, f"{P13}__lower": 3, f"{P13}__s": 3, f"{P13}__unseen": None, f"{P13}__pivot": None},
+        "assumption_1_3.lower: recomputed: s = 2",
+    ),
+    (RING, "all", "", {"claims__strongly_connected__answer": False}, "strongly_connected: false is claimed"),
+    (CAUSAL, "all", "", {"claims__strongly_connected__answer": True}, "strongly_connected: true is claimed"),
+    (RING, "all", "", {"claims__reach__answer": "causal"}, 'reach: "causal" is claimed, right is "all"'),
+    (CAUSAL, "all", "", {"claims__reach__answer": "within causal"}, 'right is "causal"'),
+    (GAPS, "all", "", {"claims__reach__answer": "causal"}, 'right is "within causal"'),
+    (OTHER, "all", "", {"claims__reach__answer": "within causal"}, 'right is "other"'),
+    (RING, "all", "", {"claims__universal__answer": None}, "universal: null is claimed, right is true"),
+    (HALF, "all", "", {"claims__universal__answer": True}, "universal: true is claimed, right is null"),
+    (CAUSAL, "causal", "", {"claims__universal__for": "all"}, "universal: true is claimed, right is false"),
+    (CAUSAL, "all", "", {"claims__universal__for": "causal"}, "universal: the certificate has no valid spine"),
+    (GAPS, "causal", "", {"claims__universal__answer": True}, "universal: true is claimed, right is false"),
+    (RING, "all", "", {f"{THEOREMS}__yun_2020_theorem_1__answer": "silent"}, "theorems.yun_2020_theorem_1"),
+    (HALF, "all", "", {f"{THEOREMS}__yun_2020_theorem_1__answer": "undecided"}, "theorems.yun_2020_theorem_1"),
+    (CAUSAL, "all", "", {f"{THEOREMS}__cheng_2025_corollary_2__answer": "universal"}, "theorems.cheng_2025"),
+    (RING, "all", "", {f"{THEOREMS}__reach_theorem__answer": "silent"}, "theorems.reach_theorem"),
+    (STAR, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "token 0 is not joined to and from all"),
+    (STAR, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": None}, "token 3 is a hub, claimed is"),
+    (RING, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "token 0 is not joined to and from all"),
+    (STAR, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__answer": "silent"}, '"silent" is claimed'),
+    (HALF, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "token 0 is not joined"),
+    (RING, "all", "", {SPINE: None}, "strongly_connected: the certificate has no valid spine"),
+    (RING, "all", "", {f"{SPINE}__in_parent__0": 2}, "in_parent says that token 0 is attended to by token 2"),
+    (RING, "all", "", {f"{SPINE}__out_parent__0": 2}, "out_parent says that token 0 attends to token 2"),
+    (RING, "all", "", {f"{SPINE}__in_parent__0": 0}, "in_parent followed from token 0 does not end at the root 3"),
+    (RING, "all", "", {f"{SPINE}__in_parent__3": 0}, "in_parent followed from token 0 does not end at the root 3"),
+    (RING, "all", "", {f"{SPINE}__root": [2]}, "does not end at the root 2"),
+    (RING, "all", "", {f"{SPINE}__root": [3, 3]}, "the root of some component"),
+    (RING, "all", "", {f"{SPINE}__component__0": 1}, "a component label lies outside 0..0"),
+    (RING, "all", "", {f"{SPINE}__component": [0, 0, 0]}, "must have 4 entries each"),
+    (RING, "all", "", {f"{SPINE}__links": [[0, 1]]}, "1 components need 0 links"),
+    (BLOCKS, "causal", "", {f"{SPINE}__links": [[0, 2]]}, "link 0 says that token 2 attends to token 0"),
+    (BLOCKS, "causal", "", {f"{SPINE}__links": [[2, 1]]}, "link 0 does not join component 0"),
+    (BLOCKS, "causal", "", {f"{SPINE}__in_parent__0": 2}, "in_parent of token 0 lies in another component"),
+    (BLOCKS, "causal", "", {"claims__universal__for": "all"}, "no claim rests on a spine of 2 components"),
+    (CAUSAL, "all", "", {CUT: None}, "strongly_connected: the certificate has no valid spine"),
+    (CAUSAL, "all", "", {f"{CUT}__closed_set": [0, 2]}, "token 2 in it attends to token 1 outside"),
+    (CAUSAL, "all", "", {f"{CUT}__closed_set": [1]}, "the closed set does not hold its query 0"),
+    (CAUSAL, "all", "", {f"{CUT}__closed_set": [0, 1, 2, 3]}, "the closed set holds token 1"),
+    (CAUSAL, "all", "", {f"{CUT}__closed_set": [0, 0]}, "the closed set lists a token twice"),
+    (CAUSAL, "all", "", {f"{CUT}__key": 0}, "the closed set holds token 0"),
+    (GAPS, "causal", "", {"evidence__causal_cut__query": 1, "evidence__causal_cut__key": 2}, "directly before"),
+    (GAPS, "causal", "", {"evidence__causal_cut": None}, "universal: the certificate has no valid spine"),
+]
+
+
+@pytest.mark.parametrize(("attends", "target", "kind", "changes", "said"), FALSE_CLAIMS)
+def test_a_false_claim_is_refused_by_name(
+    attends: brute_force.Attends, target: str, kind: str, changes: Json, said: str | None
+) -> None:
+    certificate = certify(attends, target, kind=kind)
+    assert recheck(certificate).valid
+    false = edited(certificate, **changes)
+    if said is None:
+        with pytest.raises(UnreadableCertificate, match="unknown field"):
+            recheck(false)
+        return
+    result = recheck(false)
+    assert not result.valid
+    assert any(said in failure for failure in result.failures), result.failures
