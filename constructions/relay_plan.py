@@ -14,7 +14,7 @@ import numpy as np
 
 from constructions.numbers import ProofError
 from constructions.relay_cover import cover_upstream
-from theory.graph import as_query_matrix, strong_components
+from theory.graph import strong_components
 from theory.spine import build_spine
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _search(rows: Connections, start: int) -> tuple[IntArray, IntArray]:
     """Return the tokens that `start` finds along its rows, nearest first, and the predecessor of every one."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    order, parents = breadth_first_order(as_query_matrix(rows), start)
+    order, parents = breadth_first_order(rows.matrix(), start)
     return order, parents
 
 

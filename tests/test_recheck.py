@@ -8,11 +8,10 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import brute_force
-import numpy as np
 import pytest
 from certificates_by_hand import Json, certify, true_s
 
-from theory.patterns import Connections, SparsityPattern
+from theory.patterns import SparsityPattern
 from verify import recheck_hops
 from verify.certificate_format import LARGEST_FILE
 from verify.recheck import UnreadableCertificate, read_certificate, recheck
@@ -156,7 +155,7 @@ FALSE_CLAIMS = [
     (STAR, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": None}, "token 3 is a hub, claimed is"),
     (RING, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "token 0 is not joined to and from all"),
     (STAR, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__answer": "silent"}, '"silent" is claimed'),
-    (HALF, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "token 0 is not joined"),
+    (HALF, "all", "", {f"{THEOREMS}__bigbird_2020_theorem_1__hub": 0}, "with token 0 as the hub"),
     (RING, "all", "", {SPINE: None}, "strongly_connected: the certificate has no valid spine"),
     (RING, "all", "", {f"{SPINE}__in_parent__0": 2}, "in_parent says that token 0 is attended to by token 2"),
     (RING, "all", "", {f"{SPINE}__out_parent__0": 2}, "out_parent says that token 0 attends to token 2"),
@@ -196,3 +195,181 @@ def test_a_false_claim_is_refused_by_name(
     result = recheck(false)
     assert not result.valid
     assert any(said in failure for failure in result.failures), result.failures
+
+
+@pytest.mark.parametrize("target", ["all", "causal"])
+@pytest.mark.parametrize("attends", [RING, STAR, CAUSAL, BLOCKS, GAPS, SWAP, TWO, OTHER, HALF, [[[0]]], [[[]]]])
+def test_a_true_certificate_is_confirmed_claim_by_claim(attends: brute_force.Attends, target: str) -> None:
+    certificate = certify(attends, target)
+    result = recheck(certificate)
+    assert result.valid
+    assert not result.failures
+    assert {line.split(":")[0] for line in result.checked} >= {
+        "pattern",
+        "reach",
+        "universal",
+        "strongly_connected",
+    }
+
+
+def test_a_solvers_word_is_not_proof() -> None:
+    result = recheck(certify(STAR, kind="solver"))
+    assert result.valid
+    assert [line.split(":")[0] for line in result.unproved] == ["assumption_1_2", "theorems.yun_2020_theorem_1"]
+    word = {"kind": "solver", "solver": "some", "proved": False}
+    false = edited(certify(RING), **{P12: {"answer": False, "proved": False, "refutation": word}})
+    assert "one of them is a path" in recheck(false).failures[0]
+
+
+def test_an_undecided_path_is_no_failure() -> None:
+    changes = {P12: {"answer": None}, f"{THEOREMS}__yun_2020_theorem_1__answer": "undecided"}
+    result = recheck(edited(certify(RING), **changes))
+    assert result.valid
+    assert result.unproved == ("assumption_1_2: left undecided",)
+
+
+def test_trying_all_orders_ends_at_sixteen_tokens() -> None:
+    for n, valid in ((16, True), (17, False)):
+        star = [[[k, n - 1] for k in range(n - 1)] + [list(range(n))]]
+        assert recheck(certify(star, refutation={"kind": "exhausted"})).valid is valid
+
+
+def test_what_is_too_large_to_recompute_is_left_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = edited(certify(RING), **{f"{P13}__pivot": None})
+    assert not recheck(plain).unproved
+    monkeypatch.setattr(recheck_hops, "MEDIUM", 3)
+    monkeypatch.setattr(recheck_hops, "SMALL", 3)
+    assert [line.split(":")[0] for line in recheck(plain).unproved] == ["assumption_1_3.upper"]
+    late = edited(plain, **{f"{P13}__upper": 9, f"{P13}__s": None})
+    assert recheck(late).valid
+    pivot = {"token": 0, "gathers": 3, "spreads": 3}
+    assert not recheck(edited(late, **{f"{P13}__upper": 6, f"{P13}__pivot": pivot})).unproved
+    ring = [[[3], [0, 1], [1, 2], [2, 3]]]  # token 0 does not attend to itself
+    for answer in (
+        {"answer": False},
+        {"answer": None},
+        certify(ring)["claims"]["assumption_1_3"] | {"pivot": None},
+    ):
+        result = recheck(edited(certify(ring), **{P13: answer}))
+        assert result.valid
+        assert any(line.startswith("assumption_1_3:") for line in result.unproved)
+
+
+def test_following_without_self_attention_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck_hops, "MOST_FOLLOWED", 10**5)
+    far = {"answer": True, "s": None, "lower": 1, "upper": 2**61, "unseen": None}
+    pivot = {"token": 0, "gathers": 2**60, "spreads": 2**60}
+    result = recheck(edited(certify(HALF), **{P13: far | {"pivot": pivot}}))
+    assert any("too long" in line for line in result.unproved)
+
+
+def test_the_pattern_may_be_given_beside_the_certificate() -> None:
+    certificate, ring, star = certify(RING), SparsityPattern.from_lists(*RING), SparsityPattern.from_lists(*STAR)
+    digest_only = edited(certificate, pattern__attends=None)
+    assert recheck(certificate, ring).valid
+    assert recheck(digest_only, ring).valid
+    assert "pattern: connections = 8" in recheck(digest_only, star).failures[0]
+    turned = SparsityPattern.from_lists([[0, 1], [1, 2], [2, 3], [0, 3]])
+    assert "not the one in the certificate" in recheck(certificate, turned).failures[0]
+    assert "the digest is another" in recheck(digest_only, turned).failures[0]
+    with pytest.raises(UnreadableCertificate, match="give the pattern"):
+        recheck(digest_only)
+
+
+@pytest.mark.parametrize(
+    ("attends", "said"),
+    [
+        ([[[0, 4], [1]]], "token 0 attends to key 4"),
+        ([[[0, 0], [1]]], "unsorted or repeated"),
+        ([[[1, 0], [1]]], "unsorted or repeated"),
+        ([[[0], [1]], [[0]]], "pattern 1 has 1 tokens"),
+        ([], "at least one layer"),
+        ([[]], "between 1 and"),
+        ([[[-1], [1]]], "key -1"),
+        ([[[2**40], [1]]], "out of range"),
+        ([[[2**70], [1]]], "beyond 64 bits"),
+        ([[[0], 1]], "must be a list of keys"),
+        ([[[0], [True]]], "must be an integer"),
+    ],
+)
+def test_what_is_no_pattern_is_unreadable(attends: object, said: str) -> None:
+    with pytest.raises(UnreadableCertificate, match=said):
+        recheck(edited(certify(RING), pattern__attends=attends))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not strict JSON"),
+        (b"[1]", "holds a list"),
+        (b"null", "holds null"),
+        (b'{"a": 1, "a": 1}', "occurs twice"),
+        (b'{"a": {"b": 1, "b": 2}}', "occurs twice"),
+        (b'{"a": NaN}', "NaN is no JSON number"),
+        (b'{"a": -Infinity}', "-Infinity is no JSON number"),
+        (b'{"a": [1, 2', "not strict JSON"),
+        (b'{"a": "\xff"}', "not strict JSON"),
+        (b"\xef\xbb\xbf{}", "not strict JSON"),
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "not strict JSON"),
+    ],
+)
+def test_a_file_that_is_not_strict_json_is_unreadable(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableCertificate, match=said) as caught:
+        read_certificate(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read_are_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (tmp_path, tmp_path / "none.json", "a\0b"):
+        with pytest.raises(UnreadableCertificate, match="cannot read"):
+            read_certificate(path)
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(certify(RING)))
+    assert recheck(read_certificate(path)).valid
+    assert path.stat().st_size < LARGEST_FILE
+    monkeypatch.setattr("verify.certificate_format.LARGEST_FILE", 100)
+    with pytest.raises(UnreadableCertificate, match="larger than 100 bytes"):
+        read_certificate(path)
+
+
+def test_s_by_definition_against_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verify.recheck_powers.GATHERED", 4)  # many slices
+    for attends in brute_force.random_patterns(150, seed=4, most_tokens=5):
+        pattern, s = SparsityPattern.from_lists(*attends), true_s(attends)
+        assert smallest_hops(pattern) == s
+        assert first_full(pattern, 60) == s
+        assert s is None or first_full(pattern, s - 1) is None
+    with pytest.raises(OverflowError):
+        first_full(SparsityPattern.from_lists(*SWAP), 10**18, work=1000)
+
+
+def test_s_by_definition_across_machine_words() -> None:
+    for n in (63, 64, 65, 128, 130):
+        ring = SparsityPattern.from_lists([[k, (k - 1) % n] for k in range(n)])
+        assert first_full(ring, n) == n - 1
+
+
+def test_paths_through_all_sets_against_all_orders() -> None:
+    for attends in brute_force.random_patterns(150, seed=6, most_tokens=6):
+        assert has_path(SparsityPattern.from_lists(*attends)) == brute_force.has_hamiltonian_path(attends)
+
+
+def test_the_longest_walk_that_a_pattern_can_need() -> None:
+    n = 40  # a ring with one chord (Wielandt): s = (n-1)^2 + 1
+    rows = [[n - 2, n - 1], *([k - 1] for k in range(1, n))]
+    assert smallest_hops(SparsityPattern.from_lists(rows)) == (n - 1) ** 2 + 1
+    assert first_full(SparsityPattern.from_lists(rows), 10**4) == (n - 1) ** 2 + 1
+
+
+def test_one_sentence_names_the_source_of_every_refusal() -> None:
+    dice = random.Random(1)  # noqa: S311
+    for attends in brute_force.random_patterns(20, seed=8, most_tokens=5):
+        certificate = certify(attends, dice=dice)
+        reach = certificate["claims"]["reach"]
+        reach["answer"] = "all" if reach["answer"] == "causal" else "causal"
+        failures = recheck(certificate).failures
+        assert [failure.split(":")[0] for failure in failures] == ["reach"]
+        assert "\n" not in failures[0]

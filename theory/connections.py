@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from scipy.sparse import csr_array
 
 __all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "distinct"]
 
@@ -222,8 +224,13 @@ class Connections:
     @cached_property
     def transposed(self) -> Connections:
         """The reverse pattern: row j lists the queries that attend to key j. Linear time, kept."""
+        columns = self.matrix(np.int8).tocsc()
+        return Connections(columns.indptr, columns.indices)
+
+    def matrix(self, dtype: type[np.generic] = np.float64) -> csr_array[Any]:
+        """Return the SciPy matrix with a one at (query, key); it shares the index arrays."""
         from scipy.sparse import csr_array
 
-        shape = (self.n, self.n)
-        columns = csr_array((np.ones(self.count, dtype=np.int8), self.keys, self.indptr), shape=shape).tocsc()
-        return Connections(columns.indptr, columns.indices)
+        fits = self.count <= np.iinfo(np.int32).max
+        starts = self.indptr.astype(np.int32) if fits else self.indptr
+        return csr_array((np.ones(self.count, dtype=dtype), self.keys, starts), shape=(self.n, self.n))

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from theory.patterns import Connections, IntArray, SparsityPattern
 
 __all__ = [
@@ -66,16 +64,6 @@ class Components:
         return np.bincount(self.labels, minlength=self.count)
 
 
-def as_query_matrix(connections: Connections) -> csr_array[np.float64]:
-    """Return the SciPy matrix with a one at (query, key); its rows share our index arrays."""
-    from scipy.sparse import csr_array
-
-    starts = (
-        connections.indptr if connections.count > np.iinfo(np.int32).max else connections.indptr.astype(np.int32)
-    )
-    return csr_array((np.ones(connections.count), connections.keys, starts), shape=(connections.n, connections.n))
-
-
 def strong_components(connections: Connections) -> Components:
     """Return the strong components of the digraph key -> query, topologically ordered, in linear time.
 
@@ -91,7 +79,7 @@ def strong_components(connections: Connections) -> Components:
         return Components(np.zeros(connections.n, dtype=np.int32), 1)
     from scipy.sparse.csgraph import connected_components
 
-    count, labels = connected_components(as_query_matrix(connections), directed=True, connection="strong")
+    count, labels = connected_components(connections.matrix(), directed=True, connection="strong")
     if count == 1:
         return Components(labels, 1)
     return Components(_topological(labels, int(count), connections), int(count))
@@ -237,7 +225,7 @@ def reach_of(connections: Connections, query: int) -> npt.NDArray[np.bool_]:
     """Return reach(query) as a boolean vector: every token with a directed path to the query, itself included."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    order = breadth_first_order(as_query_matrix(connections), query, return_predecessors=False)
+    order = breadth_first_order(connections.matrix(), query, return_predecessors=False)
     members = np.zeros(connections.n, dtype=bool)
     members[order] = True
     return members

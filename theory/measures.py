@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.graph import as_query_matrix, strong_components
+from theory.graph import strong_components
 from theory.hops import growth, hop_count
 from theory.patterns import SparsityPattern
 
@@ -111,7 +111,7 @@ def _sampled_mean(union: Connections) -> tuple[float, float]:
     from scipy.sparse.csgraph import breadth_first_order
 
     n = union.n
-    matrix = as_query_matrix(union)
+    matrix = union.matrix()
     means = []
     for source in np.random.default_rng(0).choice(n, min(n, SAMPLED_SOURCES), replace=False):
         order, parent = breadth_first_order(matrix, int(source))
@@ -133,7 +133,7 @@ def _undirected(union: Connections) -> csr_array[np.float64]:
     """Return the 0/1 adjacency of the undirected graph under the digraph, without self-loops."""
     from scipy.sparse import csr_array
 
-    matrix = as_query_matrix(union)
+    matrix = union.matrix()
     both = csr_array(matrix + matrix.T)
     both.setdiag(0)
     both.eliminate_zeros()

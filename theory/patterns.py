@@ -114,12 +114,9 @@ class SparsityPattern:
         """The union of all patterns: key j of query k when j is in A_k^l for some l (paper, Assumption 1.2)."""
         if self.p == 1:
             return self.layers[0]
-        from scipy.sparse import csr_array
-
-        shape = (self.n, self.n)
-        together = csr_array(shape, dtype=bool)
-        for layer in self.layers:
-            together = together + csr_array((np.ones(layer.count, dtype=bool), layer.keys, layer.indptr), shape=shape)
+        together = self.layers[0].matrix(np.bool_)
+        for layer in self.layers[1:]:
+            together = together + layer.matrix(np.bool_)
         together.sort_indices()
         return Connections(together.indptr, together.indices)
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.graph import as_query_matrix
-
 if TYPE_CHECKING:
     from theory.graph import Components
     from theory.patterns import Connections, IntArray
@@ -76,7 +74,7 @@ def _forest(rows: Connections, labels: IntArray, root: IntArray) -> IntArray:
 
     n = rows.n
     if root.size == 1:
-        _, parent = breadth_first_order(as_query_matrix(rows), int(root[0]))
+        _, parent = breadth_first_order(rows.matrix(), int(root[0]))
     else:
         inside = labels[rows.queries] == labels[rows.keys]
         start = np.concatenate((rows.queries[inside], np.full(root.size, n)))

@@ -6,6 +6,7 @@ S_k^t is the union of S_j^(t-1) over j in A_k of layer t, S_k^0 = {k}; s is the 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -105,7 +106,7 @@ class _Hops:
             raise FalseClaim(f"the upper bound {upper} lies below the lower bound {lower}")
         if s != (lower if lower == upper else None):
             meet = "meet" if lower == upper else "do not meet"
-            raise FalseClaim(f"s = {s}, but the bounds {lower} and {upper} {meet}")
+            raise FalseClaim(f"s = {json.dumps(s)}, but the bounds {lower} and {json.dumps(upper)} {meet}")
         if pivot is not None:
             if pivot["gathers"] + pivot["spreads"] != upper:
                 raise FalseClaim(f"the pivot is to show s <= {pivot['gathers'] + pivot['spreads']}, not {upper}")

@@ -48,7 +48,7 @@ def bandwidth_order(graph: Connections) -> IntArray:
     """Return the reverse Cuthill-McKee order of an undirected graph, which undoes the relabelling of a window."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    from theory.graph import as_query_matrix
 
-    order: IntArray = reverse_cuthill_mckee(as_query_matrix(graph), symmetric_mode=True)
+
+    order: IntArray = reverse_cuthill_mckee(graph.matrix(), symmetric_mode=True)
     return order

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.connections import SLICE
 from theory.hops.bounds import Bounds
 from theory.hops.clock import Clock
 from theory.hops.cycles import count_cycles
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["hop_count", "is_self_attending"]
 
 HUBS_TRIED = 8
+INTERVAL_BYTES = 512  # a token, for the products of interval rows
 
 
 def hop_count(
@@ -75,7 +77,7 @@ def hop_count(
     if found is not None:
         return found
     self_attending = is_self_attending(pattern)
-    if self_attending:
+    if self_attending and INTERVAL_BYTES * pattern.n <= memory_limit:
         intervals = count_intervals(pattern)
         if intervals is not None:
             if intervals.s is None and intervals.unseen is not None:
@@ -108,8 +110,8 @@ def _at_a_glance(pattern: SparsityPattern) -> HopCount | None:
     row = first.row(query)
     gaps = np.flatnonzero(row != np.arange(row.size))
     unseen = Unseen(1, query, int(gaps[0]) if gaps.size else row.size)
-    tokens = np.arange(pattern.n)
     for hub in np.flatnonzero(full)[:HUBS_TRIED].tolist():
-        if second.contains(tokens, np.full(pattern.n, hub)).all():
+        slices = (second.keys[start : start + SLICE] for start in range(0, second.count, SLICE))
+        if sum(np.count_nonzero(keys == hub) for keys in slices) == pattern.n:
             return exactly(2, unseen, "hub", Pivot(hub, 1, 1))
     return None

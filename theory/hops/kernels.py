@@ -15,6 +15,7 @@ from theory.hops import numpy_kernels
 
 if TYPE_CHECKING:
     from theory.connections import IntArray
+    from theory.hops.runs import Runs
 
 __all__ = ["Engine", "Kernels", "Stack", "UnionLists", "Words", "choose_kernels"]
 
@@ -25,10 +26,14 @@ WORTH_COMPILING = 2**28  # word operations that take NumPy about as long as impo
 
 @dataclass(frozen=True, eq=False)
 class UnionLists:
-    """Rows to be formed as unions: row r is the union of the rows ``entries[indptr[r]:indptr[r + 1]]``."""
+    """Rows to be formed as unions: row r is the union of the rows ``entries[indptr[r]:indptr[r + 1]]``.
+
+    `runs` says the same by runs of consecutive rows, where that is worth it.
+    """
 
     indptr: IntArray
     entries: IntArray
+    runs: Runs | None = None
 
     @property
     def rows(self) -> int:
@@ -97,7 +102,7 @@ class Kernels(Protocol):
         """Set the bits of the sources."""
 
     def or_rows(self, old: Words, new: Words, lists: UnionLists, /) -> int:
-        """Form unions of rows."""
+        """Form unions of rows; where there are runs, `old` is used up."""
 
     def arrive(self, graph: Stack, sources: IntArray, phase: int, limit: int, /) -> IntArray:
         """Search forwards."""

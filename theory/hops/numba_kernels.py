@@ -148,8 +148,39 @@ def set_bits(state: Words, indptr: IntArray, rows: IntArray, sources: IntArray) 
 
 
 def or_rows(old: Words, new: Words, lists: UnionLists) -> int:
-    """Write into row r of `new` the OR of the rows of `old` listed for r; return the first row not full, or -1."""
+    """Write into row r of `new` the OR of the rows of `old` listed for r; return the first row not full, or -1.
+
+    Where the lists have runs, `old` is used up.
+    """
+    if lists.runs is not None:
+        return _or_runs(old, new, lists.runs.indptr, lists.runs.places)
     return _or_rows(old, new, lists.indptr, lists.entries)
+
+
+@_compiled
+def _or_runs(old: Words, new: Words, indptr: IntArray, places: IntArray) -> int:
+    words = old.shape[1]
+    heights, rows = indptr.shape[0], indptr.shape[1] - 1
+    every = ~np.uint64(0)
+    new[:] = 0
+    for height in range(heights):
+        for row in range(rows):
+            total = new[row]
+            for place in range(indptr[height, row], indptr[height, row + 1]):
+                one = old[places[place]]
+                for word in range(words):
+                    total[word] |= one[word]
+        if height < heights - 1:
+            shift = 1 << height
+            for place in range(old.shape[0] - shift):  # upwards, so the place above still has the height below
+                one, above = old[place], old[place + shift]
+                for word in range(words):
+                    one[word] |= above[word]
+    for row in range(rows):
+        for word in range(words):
+            if new[row, word] != every:
+                return row
+    return -1
 
 
 @_compiled

@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from theory.connections import distinct
+from theory.hops.bitsets import ALL, first_open_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from theory.connections import IntArray
     from theory.hops.kernels import Stack, UnionLists, Words
+    from theory.hops.runs import Runs
 
 __all__ = [
     "arrive",
@@ -28,7 +30,6 @@ __all__ = [
     "transpose",
 ]
 
-ALL = np.uint64(2**64 - 1)
 name: str = "numpy"
 block_words: int = 32
 _SLICE = 2**22  # entries handled at a time: bounds the temporaries of the linear passes
@@ -117,7 +118,12 @@ def set_bits(state: Words, indptr: IntArray, rows: IntArray, sources: IntArray) 
 
 
 def or_rows(old: Words, new: Words, lists: UnionLists) -> int:
-    """Write into row r of `new` the OR of the rows of `old` listed for r; return the first row not full, or -1."""
+    """Write into row r of `new` the OR of the rows of `old` listed for r; return the first row not full, or -1.
+
+    Where the lists have runs, `old` is used up.
+    """
+    if lists.runs is not None:
+        return _or_runs(old, new, lists.runs)
     indptr, entries = lists.indptr, lists.entries
     some = int(np.count_nonzero(lists.lengths))
     empty = lists.longest_first[some:]
@@ -159,6 +165,30 @@ def _or_chunk(
     new[rows] = total
     short: IntArray = rows[np.bitwise_and.reduce(total, axis=1) != ALL]
     return short
+
+
+def _or_runs(old: Words, new: Words, runs: Runs) -> int:
+    """OR by runs: look up what has the present height, then make the table one height taller in place."""
+    new[:] = 0
+    scratch = np.empty((_CACHED_ROWS, old.shape[1]), dtype=np.uint64)
+    for height in range(runs.heights):
+        starts, ends = runs.indptr[height, :-1], runs.indptr[height, 1:]
+        lengths = ends - starts
+        order = np.argsort(-lengths, kind="stable")[: int(np.count_nonzero(lengths))]
+        for begin in range(0, order.size, _CACHED_ROWS):
+            rows = order[begin : begin + _CACHED_ROWS]
+            total = new[rows]
+            for slot in range(int(lengths[rows[0]])):
+                many = int(np.count_nonzero(lengths[rows] > slot))
+                np.take(old, runs.places[starts[rows[:many]] + slot], axis=0, out=scratch[:many], mode="clip")
+                np.bitwise_or(total[:many], scratch[:many], out=total[:many])
+            new[rows] = total
+        shift = 1 << height
+        if height < runs.heights - 1:
+            for begin in range(0, old.shape[0] - shift, _CACHED_ROWS):  # upwards: what lies above is still old
+                end = min(begin + _CACHED_ROWS, old.shape[0] - shift)
+                old[begin:end] |= old[begin + shift : end + shift]
+    return first_open_row(new)
 
 
 def _neighbours(indptr: IntArray, keys: IntArray, tokens: IntArray) -> IntArray:

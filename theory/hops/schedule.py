@@ -15,6 +15,7 @@ import numpy as np
 
 from theory.hops.classes import distinct_rows
 from theory.hops.kernels import UnionLists
+from theory.hops.runs import find_runs
 
 if TYPE_CHECKING:
     from theory.connections import Connections, IntArray
@@ -128,10 +129,10 @@ class Schedule:
     def _build(self, layer: Connections, before: _Partition) -> tuple[UnionLists, _Partition]:
         """Sort the tokens into classes by the classes of their keys."""
         if not self._reduce:
-            return _own_class_first(UnionLists(layer.indptr, layer.keys), self._identity.first), self._identity
+            return _union_lists(layer.indptr, layer.keys, self._identity.first, self._pattern.n), self._identity
         rows = distinct_rows(self._kernels, layer.indptr, layer.keys, before.count, before.labels)
         own = rows.first if before.labels is None else before.labels[rows.first]
-        lists = _own_class_first(UnionLists(rows.indptr, rows.entries), own)
+        lists = _union_lists(rows.indptr, rows.entries, own, before.count)
         return lists, self._identity if rows.count == self._pattern.n else _Partition(rows.labels, rows.first)
 
     def _taken_over(self, done: int, before: _Partition) -> UnionLists:
@@ -142,6 +143,14 @@ class Schedule:
             return old
         renamed = before.labels[finer.first].astype(np.int32)
         return UnionLists(old.indptr, renamed[old.entries])
+
+
+def _union_lists(indptr: IntArray, entries: IntArray, own: IntArray, rows: int) -> UnionLists:
+    """Choose how to form the unions: by runs, or one by one with the row's own class first."""
+    runs = find_runs(indptr, entries, rows)
+    if runs is not None:
+        return UnionLists(indptr, entries, runs)
+    return _own_class_first(UnionLists(indptr, entries), own)
 
 
 def _own_class_first(lists: UnionLists, own: IntArray) -> UnionLists:

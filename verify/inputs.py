@@ -1,0 +1,258 @@
+"""Sets of quantized inputs: all K^{dn} grids, or samples that look for trouble; both in chunks of flat memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from constructions.cells import cell_count, cells, check_entries
+from constructions.contextual_mapping import check_sizes
+from constructions.numbers import ProofError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from theory.patterns import IntArray
+
+__all__ = ["AdversarialInputs", "AllInputs", "GivenInputs", "InputSet"]
+
+Bools = npt.NDArray[np.bool_]
+
+ENTRIES = 2**18  # entries of a chunk: two megabytes, and a few times that while a mapping runs
+
+
+class InputSet(Protocol):
+    """Distinct grids of shape (d, n) with entries 0..K-1, in a fixed order."""
+
+    @property
+    def d(self) -> int:
+        """Embedding size."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        ...
+
+    @property
+    def K(self) -> int:  # noqa: N802 - the paper's 1/delta
+        """Grid levels, 1/delta."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of inputs."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What they are, in words."""
+        ...
+
+    def chunks(self) -> Iterator[IntArray]:
+        """Iterate the grids in order, shape (m, d, n)."""
+        ...
+
+    def first_on(self, reach: Bools, start: int, grids: IntArray) -> Bools:
+        """Return for every input of the chunk and every token k whether no earlier input agrees on reach(k).
+
+        Parameters
+        ----------
+        reach
+            ``reach[k, j]``: token j reaches token k.
+        start, grids
+            The chunk and the number of its first input.
+        """
+        ...
+
+
+def is_exhaustive(inputs: InputSet) -> bool:
+    """Return whether the set holds all K^{dn} inputs."""
+    return inputs.count == cell_count(inputs.d, inputs.n, inputs.K)
+
+
+@dataclass(frozen=True)
+class AllInputs:
+    """All K^{dn} grids in lexicographic order: entries are digits, the last one fastest.
+
+    Examples
+    --------
+    >>> every = AllInputs(d=1, n=3, K=2)
+    >>> every.description, [chunk.shape for chunk in every.chunks()]
+    ('all 2^3 = 8 inputs', [(8, 1, 3)])
+    """
+
+    d: int
+    n: int
+    K: int
+
+    def __post_init__(self) -> None:
+        check_sizes(self.d, self.K)
+
+    @property
+    def count(self) -> int:
+        """K^{dn}."""
+        return cell_count(self.d, self.n, self.K)
+
+    @property
+    def description(self) -> str:
+        """What they are, in words."""
+        return f"all {self.K}^{self.d * self.n} = {self.count} inputs"
+
+    def chunks(self) -> Iterator[IntArray]:
+        """Iterate the grids in order, shape (m, d, n)."""
+        rows = max(1, ENTRIES // (self.d * self.n))
+        for start in range(0, self.count, rows):
+            yield cells(self.d, self.n, self.K, start, start + rows)
+
+    def first_on(self, reach: Bools, start: int, grids: IntArray) -> Bools:
+        """Return ``first[g, k]``: in lexicographic order the first to agree has zeros outside reach(k)."""
+        occupied = (grids != 0).any(axis=1)
+        return np.asarray(occupied.astype(np.float32) @ (~reach).T.astype(np.float32) == 0)
+
+
+class _Stored:
+    """Distinct grids held in memory."""
+
+    K: int
+    grids: IntArray  # (count, d, n), in the smallest dtype
+
+    @property
+    def d(self) -> int:
+        """Embedding size."""
+        return int(self.grids.shape[1])
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        return int(self.grids.shape[2])
+
+    @property
+    def count(self) -> int:
+        """Number of distinct inputs."""
+        return len(self.grids)
+
+    def chunks(self) -> Iterator[IntArray]:
+        """Iterate the grids in order, shape (m, d, n)."""
+        rows = max(1, ENTRIES // (self.d * self.n))
+        for start in range(0, self.count, rows):
+            yield self.grids[start : start + rows].astype(np.int64)
+
+    def first_on(self, reach: Bools, start: int, grids: IntArray) -> Bools:
+        """Return ``first[g, k]``: no earlier input agrees with input start + g on reach(k)."""
+        key = reach.tobytes()
+        if key not in self._firsts:
+            first = np.ones((self.count, self.n), dtype=bool)
+            for row in np.unique(reach[~reach.all(axis=1)], axis=0):
+                _, number = np.unique(self.grids[:, :, row].reshape(self.count, -1), axis=0, return_index=True)
+                alike = np.zeros((self.count, 1), dtype=bool)
+                alike[number] = True
+                first[:, (reach == row).all(axis=1)] = alike
+            self._firsts[key] = first
+        return self._firsts[key][start : start + len(grids)]
+
+    @cached_property
+    def _firsts(self) -> dict[bytes, Bools]:
+        return {}
+
+
+class GivenInputs(_Stored):
+    """Grids that someone chose, duplicates removed.
+
+    Parameters
+    ----------
+    grids
+        Integers 0..K-1, shape (m, d, n) with m >= 1.
+    K
+        Grid levels, 1/delta.
+
+    Examples
+    --------
+    >>> GivenInputs([[[0, 1]], [[1, 1]], [[0, 1]]], K=2).description
+    '2 given inputs'
+    """
+
+    def __init__(self, grids: npt.ArrayLike, K: int) -> None:  # noqa: N803 - the paper's 1/delta
+        given = np.asarray(grids)
+        if given.ndim != 3 or not given.size:
+            raise ProofError(f"inputs must be grids of shape (m, d, n), got shape {given.shape}")
+        check_sizes(given.shape[1], K)
+        self.K = K
+        self.grids = _distinct(check_entries(given, given.shape[1], given.shape[2], K), K)
+
+    @property
+    def description(self) -> str:
+        """What they are, in words."""
+        return f"{self.count} given inputs"
+
+
+class AdversarialInputs(_Stored):
+    """At most `count` distinct grids, half of them random, half made from others to be easily confused with them.
+
+    Extremes (one column at 0 or K-1, or all), neighbours that differ from another input in one entry, another
+    input's tokens in another order, all tokens equal. All K^{dn} where these are no more than `count`.
+
+    Examples
+    --------
+    >>> sample = AdversarialInputs(d=2, n=8, K=4, count=1000, seed=1)
+    >>> sample.count, sample.description
+    (1000, '1000 of 4^16 inputs: random, neighbours, permuted tokens, equal tokens, extremes; seed 1')
+    >>> bool((sample.grids == AdversarialInputs(2, 8, 4, 1000, 1).grids).all())
+    True
+    """
+
+    def __init__(self, d: int, n: int, K: int, count: int, seed: int) -> None:  # noqa: N803
+        check_sizes(d, K)
+        if count < 1:
+            raise ProofError(f"a sample needs at least one input, got {count}")
+        self.K, self.seed = K, seed
+        total = cell_count(d, n, K)
+        if total <= count:
+            self.grids = _distinct(cells(d, n, K), K)
+            return
+        rng = np.random.default_rng(seed)
+        self.grids = _distinct(_extremes(d, n, K)[: max(2, count // 4)], K)[:count]
+        while self.count < count:
+            drafted = _draft(rng, self.grids, min(max(count - self.count, 16), ENTRIES // (d * n) + 1), K)
+            self.grids = _distinct(np.concatenate((self.grids, drafted)), K)[:count]
+
+    @property
+    def description(self) -> str:
+        """What they are, in words."""
+        if is_exhaustive(self):
+            return AllInputs(self.d, self.n, self.K).description
+        kinds = "random, neighbours, permuted tokens, equal tokens, extremes"
+        return f"{self.count} of {self.K}^{self.d * self.n} inputs: {kinds}; seed {self.seed}"
+
+
+def _distinct(grids: IntArray, levels: int) -> IntArray:
+    """Return the distinct grids in the order of their first appearance, in the smallest dtype that holds 0..K-1."""
+    small = grids.astype(np.min_scalar_type(levels - 1))
+    _, first = np.unique(small.reshape(len(small), -1), axis=0, return_index=True)
+    return np.asarray(small[np.sort(first)])
+
+
+def _extremes(d: int, n: int, levels: int) -> IntArray:
+    """Return all 0, all K-1, and every input with one column at the other extreme."""
+    one = np.zeros((n, d, n), dtype=np.int64)
+    one[np.arange(n), :, np.arange(n)] = levels - 1
+    whole = np.stack((np.zeros((d, n), dtype=np.int64), np.full((d, n), levels - 1)))
+    return np.concatenate((whole, one, levels - 1 - one))
+
+
+def _draft(rng: np.random.Generator, known: IntArray, size: int, levels: int) -> IntArray:
+    """Return about `size` inputs, made from each other and from known ones."""
+    _, d, n = known.shape
+    fresh = rng.integers(levels, size=(size // 2 + 1, d, n))
+    bases = np.concatenate((known[-size:].astype(np.int64), fresh))
+    near, permuted = (bases[rng.integers(len(bases), size=size // 5 + 1)] for _ in range(2))
+    place = np.arange(len(near)), rng.integers(d, size=len(near)), rng.integers(n, size=len(near))
+    near[place] = (near[place] + rng.integers(1, levels, size=len(near))) % levels
+    order = rng.random((len(permuted), 1, n)).argsort(axis=2)
+    permuted = np.take_along_axis(permuted, np.broadcast_to(order, permuted.shape), axis=2)
+    equal = np.repeat(rng.integers(levels, size=(size // 10 + 1, d, 1)), n, axis=2)
+    return np.concatenate((fresh, near, permuted, equal))
