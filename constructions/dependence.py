@@ -26,7 +26,7 @@ ROUNDING = 1e-9  # a difference of the target's float output below this is no de
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """A witness: two grids that agree on reach(token), and outputs at the token that differ.
+    """A witness: two grids that differ in one column outside reach(token), and outputs at the token that differ.
 
     Parameters
     ----------
@@ -98,10 +98,21 @@ def dependence_violation(
             scale = np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
             differs = np.abs(left - right) > ROUNDING * scale
             if differs.any():
-                cell, _, column = np.argwhere(differs)[0]
-                outputs = left[cell, :, column], right[cell, :, column]
-                return Dependence(int(tokens[column]), first[cell], second[cell], outputs)
+                cell, _, column = np.argwhere(differs)[0].tolist()
+                return _sharpest(target, int(tokens[column]), first[cell], second[cell], levels)
     return None
+
+
+def _sharpest(target: Target, token: int, first: IntArray, second: IntArray, levels: int) -> Dependence:
+    """Go from one grid to the other column by column and return the step that changes the output most."""
+    chain = [first]
+    for column in np.flatnonzero((first != second).any(axis=0)):
+        chain.append(chain[-1].copy())
+        chain[-1][:, column] = second[:, column]
+    grids = np.stack(chain)
+    outputs = target(grids / levels)[..., token]
+    step = int(np.argmax(np.abs(np.diff(outputs, axis=0)).max(axis=-1)))
+    return Dependence(token, grids[step], grids[step + 1], (outputs[step], outputs[step + 1]))
 
 
 def _pairs(

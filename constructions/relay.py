@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RelayMapping", "RelayStage", "build_relay", "check_attended"]
 
-MAX_ID_BITS = 2**33  # of all ids of one input together: a gigabyte
+MAX_ID_BITS = 2**31  # of all ids of one input together: a quarter of a gigabyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ def build_relay(
     Raises
     ------
     ProofError
-        If Assumption 1.1 fails (and n > 1), or the ids would need more than a gigabyte.
+        If Assumption 1.1 fails (and n > 1), or the ids of one input would fill a quarter of a gigabyte.
     PatternError
         If d, K, `root`, `order` or `shared` is out of range.
 

@@ -137,7 +137,7 @@ def widen(
 ) -> tuple[Integers, Integers]:
     """Return intervals that contain the values after the shifts, given one interval a token before them.
 
-    Sharp where one token fires alone and is the least of its row, as in the proof; an upper bound otherwise.
+    Sharp where one token fires alone and is the least of its row, as in the proof; wider otherwise.
 
     Parameters
     ----------
@@ -150,7 +150,9 @@ def widen(
     intervals = _Intervals(shifts, low, high)
     for shift in shifts:
         tokens = intervals.meeting(shift).tolist()
-        for _ in tokens if shift.count > 1 else tokens[:1]:
+        for _ in range(
+            len(tokens) if shift.count > 1 else 1
+        ):  # a token that left can raise the next one's maximum
             images = [_image(token, shift, low, high, pattern, alone=len(tokens) == 1) for token in tokens]
             for token, (least, greatest) in zip(tokens, images, strict=True):
                 low[token], high[token] = least, greatest

@@ -51,16 +51,13 @@ class Columns:
 
 @dataclass(frozen=True)
 class LiftIds:
-    """The additional layer: u^T Z_k -> u^T Z_k + by for low <= u^T Z_k <= high, nothing elsewhere."""
+    """The additional layer: a bias that adds `by` to u^T Z_k of every column."""
 
-    low: int
-    high: int
     by: int
 
     def apply(self, state: Columns) -> Columns:
         """Return the state after the layer."""
-        ids = state.slots
-        return Columns(np.where((ids >= self.low) & (ids <= self.high), ids + self.by, ids), state.references)
+        return Columns(state.slots + self.by, state.references)
 
 
 @dataclass(frozen=True)
@@ -138,9 +135,14 @@ class ValueMapping:
         return bool(self.slots.max() < self.ids.min())
 
     @property
+    def sound(self) -> bool:
+        """Whether no output that is ever written meets a window still to come; exact."""
+        return self.below_ids or bool((self.overwriting[self._table[1]] == RAW).all())
+
+    @property
     def lift(self) -> LiftIds | None:
         """The additional layer, or None."""
-        return LiftIds(int(self.ids.min()), int(self.ids.max()), self.lifted_by) if self.lifted_by else None
+        return LiftIds(self.lifted_by) if self.lifted_by else None
 
     def blocks(self) -> Iterator[LiftIds | WriteWindow]:
         """Iterate the layers in order."""
@@ -248,9 +250,7 @@ def build_value_mapping(ids: Integers, outputs: Floats, levels: int) -> ValueMap
     )
     ids, slots = ids.astype(dtype, copy=False), slots.astype(dtype, copy=False)
     plain = ValueMapping(ids, outputs, slots, 0)
-    if plain.below_ids or (plain.overwriting == RAW).all():
-        return plain
-    return ValueMapping(ids, outputs, slots, lift)
+    return plain if plain.sound else ValueMapping(ids, outputs, slots, lift)
 
 
 def _overwritten(window: int, later: int) -> ProofError:

@@ -4,75 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from constructions.cells import cell_count, cells, check_entries
 from constructions.contextual_mapping import check_sizes
 from constructions.numbers import ProofError
+from verify.input_set import InputSet, is_exhaustive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
     from theory.patterns import IntArray
+    from verify.input_set import Bools
 
 __all__ = ["AdversarialInputs", "AllInputs", "GivenInputs", "InputSet"]
 
-Bools = npt.NDArray[np.bool_]
-
 ENTRIES = 2**18  # entries of a chunk: two megabytes, and a few times that while a mapping runs
-
-
-class InputSet(Protocol):
-    """Distinct grids of shape (d, n) with entries 0..K-1, in a fixed order."""
-
-    @property
-    def d(self) -> int:
-        """Embedding size."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Number of tokens."""
-        ...
-
-    @property
-    def K(self) -> int:  # noqa: N802 - the paper's 1/delta
-        """Grid levels, 1/delta."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """Number of inputs."""
-        ...
-
-    @property
-    def description(self) -> str:
-        """What they are, in words."""
-        ...
-
-    def chunks(self) -> Iterator[IntArray]:
-        """Iterate the grids in order, shape (m, d, n)."""
-        ...
-
-    def first_on(self, reach: Bools, start: int, grids: IntArray) -> Bools:
-        """Return for every input of the chunk and every token k whether no earlier input agrees on reach(k).
-
-        Parameters
-        ----------
-        reach
-            ``reach[k, j]``: token j reaches token k.
-        start, grids
-            The chunk and the number of its first input.
-        """
-        ...
-
-
-def is_exhaustive(inputs: InputSet) -> bool:
-    """Return whether the set holds all K^{dn} inputs."""
-    return inputs.count == cell_count(inputs.d, inputs.n, inputs.K)
 
 
 @dataclass(frozen=True)
@@ -148,9 +99,8 @@ class _Stored:
         if key not in self._firsts:
             first = np.ones((self.count, self.n), dtype=bool)
             for row in np.unique(reach[~reach.all(axis=1)], axis=0):
-                _, number = np.unique(self.grids[:, :, row].reshape(self.count, -1), axis=0, return_index=True)
                 alike = np.zeros((self.count, 1), dtype=bool)
-                alike[number] = True
+                alike[_first_rows(self.grids[:, :, row].reshape(self.count, -1), set())] = True
                 first[:, (reach == row).all(axis=1)] = alike
             self._firsts[key] = first
         return self._firsts[key][start : start + len(grids)]
@@ -182,7 +132,7 @@ class GivenInputs(_Stored):
             raise ProofError(f"inputs must be grids of shape (m, d, n), got shape {given.shape}")
         check_sizes(given.shape[1], K)
         self.K = K
-        self.grids = _distinct(check_entries(given, given.shape[1], given.shape[2], K), K)
+        self.grids = _new(check_entries(given, given.shape[1], given.shape[2], K), set(), K)
 
     @property
     def description(self) -> str:
@@ -212,13 +162,15 @@ class AdversarialInputs(_Stored):
         self.K, self.seed = K, seed
         total = cell_count(d, n, K)
         if total <= count:
-            self.grids = _distinct(cells(d, n, K), K)
+            self.grids = _new(cells(d, n, K), set(), K)
             return
         rng = np.random.default_rng(seed)
-        self.grids = _distinct(_extremes(d, n, K)[: max(2, count // 4)], K)[:count]
-        while self.count < count:
-            drafted = _draft(rng, self.grids, min(max(count - self.count, 16), ENTRIES // (d * n) + 1), K)
-            self.grids = _distinct(np.concatenate((self.grids, drafted)), K)[:count]
+        found, seen = [_extremes(d, n, K)[: max(2, count // 4)]], set[bytes]()
+        found[0] = _new(found[0], seen, K)
+        while len(seen) < count:
+            bases = np.concatenate(found[-3:])
+            found.append(_new(_draft(rng, bases, max(count - len(seen), 1024), K), seen, K))
+        self.grids = np.concatenate(found)[:count]
 
     @property
     def description(self) -> str:
@@ -229,11 +181,23 @@ class AdversarialInputs(_Stored):
         return f"{self.count} of {self.K}^{self.d * self.n} inputs: {kinds}; seed {self.seed}"
 
 
-def _distinct(grids: IntArray, levels: int) -> IntArray:
-    """Return the distinct grids in the order of their first appearance, in the smallest dtype that holds 0..K-1."""
-    small = grids.astype(np.min_scalar_type(levels - 1))
-    _, first = np.unique(small.reshape(len(small), -1), axis=0, return_index=True)
-    return np.asarray(small[np.sort(first)])
+def _new(grids: IntArray, seen: set[bytes], levels: int) -> IntArray:
+    """Return the grids not in `seen`, each once and in the smallest dtype that holds 0..K-1; note them there."""
+    small = np.ascontiguousarray(grids, dtype=np.min_scalar_type(levels - 1))
+    return small[_first_rows(small.reshape(len(small), -1), seen)]
+
+
+def _first_rows(rows: IntArray, seen: set[bytes]) -> list[int]:
+    """Return the numbers of the rows whose bytes are not in `seen`, each once; note them there."""
+    width = rows.shape[1] * rows.itemsize
+    data = np.ascontiguousarray(rows).tobytes()
+    first = []
+    for number in range(len(rows)):
+        row = data[number * width : (number + 1) * width]
+        if row not in seen:
+            seen.add(row)
+            first.append(number)
+    return first
 
 
 def _extremes(d: int, n: int, levels: int) -> IntArray:
@@ -248,7 +212,7 @@ def _draft(rng: np.random.Generator, known: IntArray, size: int, levels: int) ->
     """Return about `size` inputs, made from each other and from known ones."""
     _, d, n = known.shape
     fresh = rng.integers(levels, size=(size // 2 + 1, d, n))
-    bases = np.concatenate((known[-size:].astype(np.int64), fresh))
+    bases = np.concatenate((known, fresh))
     near, permuted = (bases[rng.integers(len(bases), size=size // 5 + 1)] for _ in range(2))
     place = np.arange(len(near)), rng.integers(d, size=len(near)), rng.integers(n, size=len(near))
     near[place] = (near[place] + rng.integers(1, levels, size=len(near))) % levels

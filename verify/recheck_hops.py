@@ -180,12 +180,15 @@ def _follow_growing(
     found = np.zeros(pattern.n, dtype=bool)
     found[start] = True
     order = np.full(pattern.n, start)  # the tokens found, as they came
+    place = np.zeros(pattern.n, dtype=np.int64)
     count, expanded, quiet = 1, [0] * pattern.p, 0
     for turn in turns:
         number = turn % pattern.p
         ahead = _rows(way(pattern.layers[number]), order[expanded[number] : count])
         expanded[number] = count
-        fresh = np.unique(ahead[~found[ahead]])
+        ahead = ahead[~found[ahead]]
+        place[ahead] = np.arange(ahead.size)
+        fresh = ahead[place[ahead] == np.arange(ahead.size)]  # each once: no sorting, no pass over all tokens
         found[fresh] = True
         order[count : count + fresh.size] = fresh
         count += fresh.size
@@ -215,7 +218,8 @@ def _follow_exactly(
 
 def _rows(connections: Connections, tokens: IntArray) -> IntArray:
     """Return the rows of these tokens, one after the other."""
-    starts, lengths = connections.indptr[tokens], connections.degrees[tokens]
+    starts = connections.indptr[tokens]
+    lengths = connections.indptr[tokens + 1] - starts
     before = np.cumsum(lengths) - lengths
     rows: IntArray = connections.keys[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
     return rows

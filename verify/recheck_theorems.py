@@ -106,7 +106,7 @@ def check_universal(facts: Facts, claim: dict[str, Any]) -> str:
 
 
 def check_yun(facts: Facts, claim: dict[str, Any], path: bool | None, outcome: Outcome) -> str:
-    """Check the word of the paper's Theorem 1; `path` is the answer claimed for 1.2, `outcome` what became of it."""
+    """Check the word of the paper's Theorem 1; `path` is the answer claimed for 1.2, `outcome` how it ended."""
     answer = claim["answer"]
     if not facts.loops:
         return _expect(answer, "silent", "1.1 fails")
@@ -127,10 +127,10 @@ def check_yun(facts: Facts, claim: dict[str, Any], path: bool | None, outcome: O
 def check_bigbird(facts: Facts, claim: dict[str, Any]) -> str:
     """Check the star subgraph: one pattern in which a hub is joined to and from all, the others to themselves."""
     n, hub = facts.pattern.n, claim["hub"]
-    tokens = np.arange(n)
     hubs, full = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     for layer, lonely in zip(facts.pattern.layers, facts.lonely, strict=True):
-        own = layer.contains(tokens, tokens)
+        own = np.ones(n, dtype=np.int64)
+        own[lonely] = 0
         here = (layer.degrees - own >= n - 1) & (layer.key_counts - own >= n - 1)
         hubs |= here
         if lonely.size == 0:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from theory.patterns import IntArray, SparsityPattern
 
-__all__ = ["both_ways", "either_way", "gather_rows", "joining_patterns", "thin", "usable_edges"]
+__all__ = ["both_ways", "either_way", "gather_rows", "is_symmetric", "joining_patterns", "thin", "usable_edges"]
 
 
 def joining_patterns(pattern: SparsityPattern, path: IntArray) -> IntArray:
@@ -59,27 +59,43 @@ def usable_edges(union: Connections, rank: IntArray | None = None) -> Connection
     return _keep(union, kept)
 
 
+def is_symmetric(edges: Connections) -> bool:
+    """Return whether every edge runs both ways."""
+    back = edges.transposed
+    return np.array_equal(edges.indptr, back.indptr) and np.array_equal(edges.keys, back.keys)
+
+
 def both_ways(edges: Connections) -> Connections:
     """Keep the edges whose reverse is an edge too."""
-    return _keep(edges, edges.contains(edges.keys, edges.queries))
+    return edges if is_symmetric(edges) else _keep(edges, edges.contains(edges.keys, edges.queries))
 
 
 def either_way(edges: Connections) -> Connections:
     """Return the undirected graph: j and k are joined if j -> k or k -> j."""
-    if both_ways(edges).count == edges.count:
+    if is_symmetric(edges):
         return edges
     queries, keys = edges.queries, edges.keys
     return Connections.from_pairs(edges.n, np.concatenate((queries, keys)), np.concatenate((keys, queries)))
 
 
 def thin(graph: Connections, most: int, rng: np.random.Generator) -> Connections:
-    """Keep `most` random neighbours of every token of an undirected graph, and every edge that one end keeps."""
-    if int(graph.degrees.max()) <= 2 * most:
-        return graph
+    """Drop edges of an undirected graph at random between tokens that both have more than 2 `most` neighbours.
+
+    Each such token keeps `most` of these edges, and those that the other end keeps.
+    """
+    rich = graph.degrees > 2 * most
     queries = graph.queries
-    order = np.lexsort((rng.random(graph.count), queries))
-    place = np.arange(graph.count) - graph.indptr[queries]
-    kept = order[place < most]
+    between = np.flatnonzero(rich[queries] & rich[graph.keys])
+    if not between.size:
+        return graph
+    rows, keys = queries[between], graph.keys[between]
+    order = np.lexsort((rng.random(between.size), rows))
+    new_row = np.concatenate(([True], np.diff(rows) != 0))
+    first = np.flatnonzero(new_row)[np.cumsum(new_row) - 1]
+    chosen = order[np.arange(between.size) - first < most]
+    kept = np.ones(graph.count, dtype=bool)
+    kept[between] = False
+    kept[between[chosen]] = True
     rows, keys = queries[kept], graph.keys[kept]
     return Connections.from_pairs(graph.n, np.concatenate((rows, keys)), np.concatenate((keys, rows)))
 

@@ -1,4 +1,4 @@
-"""Path growing in an undirected graph: go where the fewest choices are left (Warnsdorff), rotate when stuck (Pósa).
+"""Path growing: step where the fewest choices are left (Warnsdorff), rotate when stuck (Pósa).
 
 Finds paths, never refutes. Rotations turn a stretch of the path round, so they need edges that run both ways.
 """
@@ -77,7 +77,9 @@ class _Growth:
             if self._extend() or self._turn_round() or self._insert():
                 continue
             rotations += 1
-            if rotations > max(ROTATIONS_AT_LEAST, ROTATIONS_PER_TOKEN * self.graph.n) or not self._rotate(rotations):
+            if rotations > max(ROTATIONS_AT_LEAST, ROTATIONS_PER_TOKEN * self.graph.n) or not self._rotate(
+                rotations
+            ):
                 return False
         return True
 

@@ -1,9 +1,9 @@
 """Merging a cover of disjoint cycles into one directed path.
 
-A largest matching of tokens to successors is a cover by cycles and at most one path. First cycles are patched: two
-edges in different cycles exchange their ends (Karp 1979). Then a walk: the path swallows a cycle that its end has an
-edge into; where it has none, two stretches of the path change places, which needs no edge turned round (the double
-rotations of Frieze 1988), for a new end. Finds paths, never refutes.
+A largest matching of tokens to successors is a cover by cycles and at most one path. First cycles are patched:
+two edges in different cycles exchange their ends (Karp 1979). Then a walk: the path swallows a cycle that its end
+has an edge into; where it has none, two stretches of the path change places for a new end, which turns no edge
+round (the double rotations of Frieze 1988). Finds paths, never refutes.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ def _patch(edges: Connections, successor: IntArray, rng: np.random.Generator) ->
 
 
 def _cycle_labels(follows: IntArray) -> IntArray:
-    """Number the cycles of a permutation."""
+    """Label every token with its cycle, given the token that follows it."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     size = follows.size
-    matrix = csr_array((np.ones(size), follows, np.arange(size + 1)), shape=(size, size))
+    matrix = csr_array((np.ones(size), (np.arange(size), follows)), shape=(size, size))
     labels: IntArray = connected_components(matrix, directed=False)[1]
     return labels
 
@@ -132,7 +132,12 @@ class _Cover:
     """A path and cycles that cover every token; `mirror` exchanges start and end."""
 
     def __init__(
-        self, edges: Connections, path: IntArray, cycles: list[IntArray], rng: np.random.Generator, deadline: Deadline
+        self,
+        edges: Connections,
+        path: IntArray,
+        cycles: list[IntArray],
+        rng: np.random.Generator,
+        deadline: Deadline,
     ) -> None:
         self.n = edges.n
         self.out, self.into = edges.transposed, edges

@@ -48,7 +48,5 @@ def bandwidth_order(graph: Connections) -> IntArray:
     """Return the reverse Cuthill-McKee order of an undirected graph, which undoes the relabelling of a window."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-
-
     order: IntArray = reverse_cuthill_mckee(graph.matrix(), symmetric_mode=True)
     return order

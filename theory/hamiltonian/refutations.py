@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-
 from theory.wording import name_tokens
 
 if TYPE_CHECKING:
@@ -251,5 +250,3 @@ class SolverWord(Refutation):
     def sentence(self) -> str:
         """The argument in one sentence."""
         return f"the SAT solver {self.solver} found the path infeasible: its word, not a proof to follow"
-
-

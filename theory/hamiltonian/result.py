@@ -24,7 +24,7 @@ class HamiltonianPath:
     path
         gamma, length n, tokens from 0; None unless 1.2 holds.
     patterns
-        Length n - 1: ``path[i - 1]`` is in A_k^l for k = ``path[i]`` and l = ``patterns[i - 1]``, the first such l.
+        Length n - 1: ``path[i - 1]`` is in A_k^l for k = ``path[i]``, l = ``patterns[i - 1]`` (the first such l).
     refutation
         The evidence when 1.2 fails.
     step

@@ -34,7 +34,7 @@ def three_ends(graph: Connections, rank: IntArray | None, deadline: Deadline) ->
     >>> from theory.patterns import SparsityPattern
     >>> spider = SparsityPattern.from_lists([[1, 2, 3], [0], [0], [0]]).union
     >>> three_ends(spider, None, Deadline(1.0)).to_json()["ends"][0]
-    {'set': [3], 'door': 0}
+    {'set': [1], 'door': 0}
     """
     found = blocks(graph, deadline)
     if found is None:

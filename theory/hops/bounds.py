@@ -33,6 +33,8 @@ class Bounds:
 
     Attributes
     ----------
+    p
+        Number of patterns in the cycle.
     never
         A pair that is never seen, once the first pivot finds one: then no s exists.
     lower, unseen
@@ -48,12 +50,12 @@ class Bounds:
     def __init__(self, pattern: SparsityPattern, kernels: Kernels) -> None:
         self._pattern = pattern
         self._kernels = kernels
-        self._n, self._p = pattern.n, pattern.p
+        self._n, self.p = pattern.n, pattern.p
         self._back = Stack.of([(layer.indptr, layer.keys) for layer in pattern.layers])
         self._forth = Stack.of(
             [kernels.transpose(layer.indptr, layer.keys, pattern.n) for layer in pattern.layers]
         )
-        never_more = max(1, self._p * (self._n - 1))  # with 1.1 every cycle adds a token to a set that is not full
+        never_more = max(1, self.p * (self._n - 1))  # with 1.1 every cycle adds a token to a set that is not full
         self.key_bound = np.full(self._n, never_more, dtype=np.int64)
         self.query_bound = np.full(self._n, never_more, dtype=np.int64)
         self.lower = 1
@@ -106,13 +108,25 @@ class Bounds:
     def _forward(self, key: int, phase: int) -> IntArray:
         """Return F_phase(key, .)."""
         self.searches += 1
-        return self._kernels.arrive(self._forth, np.array([key]), phase, self._p * self._n).astype(np.int64)
+        return self._kernels.arrive(self._forth, np.array([key]), phase, self.p * self._n).astype(np.int64)
 
     def _backward(self, query: int) -> IntArray:
         """Return F_0(., query)."""
         self.searches += 1
         times: IntArray = self._kernels.gather(self._back, query)[0].astype(np.int64)
         return times
+
+    def search_each(self, tokens: IntArray, clock: Clock, *, by_key: bool) -> bool:
+        """Settle keys or queries one by one, the least bounded first; return whether all were settled."""
+        bound, search = (self.key_bound, self.search_key) if by_key else (self.query_bound, self.search_query)
+        for done, token in enumerate(tokens[np.argsort(-bound[tokens], kind="stable")].tolist()):
+            if bound[token] <= self.lower:
+                break
+            if clock.passed:
+                return False
+            search(token)
+            clock.tell(done / tokens.size)
+        return True
 
     def try_pivot(self, token: int) -> None:
         """Bound everything through one token."""
@@ -122,8 +136,8 @@ class Bounds:
             self.never = Unseen(None, token, int(times.argmin()))
             return
         self._settle(self.query_bound, token, times, query=token)
-        phases = times % self._p
-        furthest = np.zeros(self._p, dtype=np.int64)
+        phases = times % self.p
+        furthest = np.zeros(self.p, dtype=np.int64)
         through = np.zeros(self._n, dtype=np.int64)
         for phase in np.unique(phases).tolist():
             spread = self._forward(token, phase)
@@ -132,10 +146,10 @@ class Bounds:
                 return
             furthest[phase] = spread.max()
             np.maximum(through, times[phases == phase].max() + spread, out=through)
-        self.key_bound = np.minimum(self.key_bound, times + furthest[phases])
-        self.query_bound = np.minimum(self.query_bound, through)
+        self.key_bound = np.minimum(self.key_bound, np.maximum(times + furthest[phases], 1))
+        self.query_bound = np.minimum(self.query_bound, np.maximum(through, 1))
         gathers = int(times.max())
-        found = Pivot(token, max(gathers, 1), int(furthest[gathers % self._p]))
+        found = Pivot(token, max(gathers, 1), int(furthest[gathers % self.p]))
         if self.pivot is None or found.gathers + found.spreads < self.pivot.gathers + self.pivot.spreads:
             self.pivot = found
 
@@ -171,14 +185,14 @@ class Bounds:
 
     def _central(self) -> int:
         """Return the token, not tried yet, that is nearest to the far keys and the far queries found."""
-        distance = np.maximum(self._from_far, self._to_far) * (self._p * self._n) + self._from_far
+        distance = np.maximum(self._from_far, self._to_far) * (self.p * self._n) + self._from_far
         distance[self._tried] = np.iinfo(np.int64).max
         return int(distance.argmin())
 
     def _busiest(self) -> int:
         """Return the token that sees and is seen the most in the first two layers."""
         sees = self._pattern.layers[0].degrees
-        seen = np.diff(self._forth.indptr[1 % self._p])
+        seen = np.diff(self._forth.indptr[1 % self.p])
         return int((sees.astype(np.float64) * seen).argmax())
 
     def _settle(

@@ -54,9 +54,17 @@ class BlockCount:
     t: int | None
     unseen: Unseen | None
 
-    def rank(self) -> tuple[int, int, int]:
+    @property
+    def is_open(self) -> bool:
+        """Whether the run stopped before the block was seen by all."""
+        return self.t is None
+
+    @property
+    def rank(self) -> tuple[bool, int, int, int]:
         """Order the latest last, and equally late ones by their pair, whichever thread was first."""
-        return self.t or 0, self.unseen.query if self.unseen else -1, self.unseen.key if self.unseen else -1
+        if self.unseen is None:
+            return self.is_open, 0, 0, 0
+        return self.is_open, self.unseen.layers or 0, self.unseen.query, self.unseen.key
 
 
 @dataclass(frozen=True)
@@ -197,11 +205,14 @@ def for_blocks(
         return results
     with ThreadPoolExecutor(workers) as pool:
         running = {pool.submit(worker) for _ in range(workers)}
-        while running:
-            done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-            for task in done:
-                task.result()
-            clock.tell(len(results) / len(blocks))
+        try:
+            while running:
+                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+                clock.tell(len(results) / len(blocks))
+        finally:  # an error or an interrupt: the other threads end with their present block
+            stop.set()
     return results
 
 

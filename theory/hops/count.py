@@ -38,9 +38,9 @@ def hop_count(
 ) -> HopCount:
     """Return the smallest s with S_k^s = [n] for all k (Assumption 1.3), or why there is none.
 
-    S_k^1 = A_k^1 and S_k^t is the union of the S_j^{t-1} over j in A_k^{((t-1) mod p)+1} (paper, eq. 3). The steps,
-    cheapest first: full rows, a hub, interval rows by doubling, bit columns for classes of tokens, bounds by
-    searches. All of them are exact.
+    S_k^1 = A_k^1 and S_k^t is the union of the S_j^{t-1} over j in A_k^{((t-1) mod p)+1} (paper, eq. 3).
+    The steps, cheapest first and all exact: full rows, a hub, interval rows by doubling, bit columns for classes
+    of tokens, bounds by searches.
 
     Parameters
     ----------

@@ -21,14 +21,15 @@ __all__ = ["count_cycles"]
 
 STEPPED_LAYERS = 2048  # beyond this many layers, few tokens are counted by powers of the cycle
 DOUBLED_TOKENS = 4096
+BYTES_UNROLLED = 40  # a connection, for the graph on (token, layers gone)
 
 
 def count_cycles(pattern: SparsityPattern, kernels: Kernels, clock: Clock, memory_limit: int) -> HopCount:
     """Return the hop count of any pattern."""
     clock.say("deciding whether s exists")
-    existence = find_phases(pattern, kernels, clock, memory_limit)
-    if existence.phases is None:
-        return undecided("whether a finite s exists is not decided within the time or memory limit")
+    if BYTES_UNROLLED * pattern.connections > memory_limit:
+        return undecided("whether a finite s exists is not decided within the memory limit")
+    existence = find_phases(pattern, kernels)
     columns = Columns(Schedule(pattern, kernels), kernels, pattern.n)
     keys = columns.schedule.sources
     blocks = spread(keys, -(-keys.size // (64 * block_width(pattern.n, kernels.block_words, memory_limit))))

@@ -21,7 +21,7 @@ __all__ = ["Engine", "Kernels", "Stack", "UnionLists", "Words", "choose_kernels"
 
 Words = npt.NDArray[np.uint64]
 Engine = Literal["auto", "numpy", "numba"]
-WORTH_COMPILING = 2**28  # word operations that take NumPy about as long as importing numba
+WORTH_COMPILING = 2**29  # connections times words a row: below, importing numba takes longer than it saves
 
 
 @dataclass(frozen=True, eq=False)

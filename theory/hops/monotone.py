@@ -1,14 +1,15 @@
-"""The hop count with Assumption 1.1, where S_k^t grows with t: bit columns for what is near, searches for the rest."""
+"""The hop count with Assumption 1.1, where S_k^t grows with t: bit columns first, searches for what is far."""
 
 from __future__ import annotations
 
 import time
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from theory.hops.bounds import Bounds
-from theory.hops.columns import BlockCount, Columns, for_blocks, usable_cores
+from theory.hops.columns import Columns, for_blocks, usable_cores
 from theory.hops.results import HopCount, between, exactly, never
 from theory.hops.schedule import Schedule
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from theory.connections import IntArray
     from theory.hops.clock import Clock
     from theory.hops.kernels import Kernels
+    from theory.hops.results import Unseen
     from theory.patterns import SparsityPattern
 
-__all__ = ["block_width", "count_monotone", "spread"]
+__all__ = ["block_width", "count_far", "count_monotone", "count_near", "spread"]
 
+BYTES_SORTING = 32  # a connection, for the sorting of equal rows
 PROBED_KEYS = 64
 PROBED_LAYERS = 64
 BLOCK_GAIN = 4.0  # a wide block costs this many times less a word than a block of one word
@@ -33,46 +36,44 @@ def count_monotone(pattern: SparsityPattern, kernels: Kernels, clock: Clock, mem
     where those would take too long, bounds by searches come first, and columns only for the keys still open.
     """
     width = block_width(pattern.n, kernels.block_words, memory_limit)
-    columns = None
-    if 32 * pattern.connections <= memory_limit:
-        clock.say("sorting equal rows")
-        columns = Columns(Schedule(pattern, kernels), kernels, pattern.n)
-        found = _count_near(columns, width, clock)
-        if found is not None:
-            return found
-    return _count_far(pattern, kernels, columns, width, clock)
+    if BYTES_SORTING * pattern.connections > memory_limit:
+        return count_far(Bounds(pattern, kernels), None, width, clock)
+    clock.say("sorting equal rows")
+    columns = Columns(Schedule(pattern, kernels), kernels, pattern.n)
+    found = count_near(columns, width, clock)
+    if isinstance(found, HopCount):
+        return found
+    bounds = Bounds(pattern, kernels)
+    bounds.raise_lower(found)
+    return count_far(bounds, columns, width, clock)
 
 
-def _count_near(columns: Columns, width: int, clock: Clock) -> HopCount | None:
-    """Settle s by bit columns for every key if a probe says that s is small and the time will do."""
+def count_near(columns: Columns, width: int, clock: Clock) -> HopCount | Unseen | None:
+    """Settle s by bit columns for all keys if a probe says that s is small and the time will do.
+
+    Otherwise return a pair that is not seen for as long as it was followed.
+    """
     keys = columns.schedule.sources
-    clock.say("following 64 keys")
+    clock.say(f"following {PROBED_KEYS} keys")
     began = time.monotonic()
     probe = columns.count(spread(keys, max(1, keys.size // PROBED_KEYS))[0][:PROBED_KEYS], PROBED_LAYERS, clock)
     if probe.t is None:
-        return None
+        return probe.unseen
     if keys.size <= PROBED_KEYS:
         return exactly(probe.t, probe.unseen, "bit columns")
     expected = (time.monotonic() - began) * keys.size / (PROBED_KEYS * BLOCK_GAIN * usable_cores())
     if expected > OVERRUN * clock.left:
-        return None
+        return probe.unseen
     clock.say("following all keys")
     most = 2 * probe.t + 16
     blocks = spread(keys, -(-keys.size // (64 * width)))
-    counts = for_blocks(
-        lambda some: columns.count(some, most, clock), blocks, lambda count: count.t is None, clock
-    )
-    if any(count.t is None for count in counts):
-        return None
-    last = max(counts, key=BlockCount.rank)
-    return exactly(last.t or 0, last.unseen, "bit columns")
+    counts = for_blocks(lambda some: columns.count(some, most, clock), blocks, attrgetter("is_open"), clock)
+    last = max(counts, key=attrgetter("rank"))
+    return last.unseen if last.t is None else exactly(last.t, last.unseen, "bit columns")
 
 
-def _count_far(
-    pattern: SparsityPattern, kernels: Kernels, columns: Columns | None, width: int, clock: Clock
-) -> HopCount:
-    """Bound s by searches, then follow the keys that the bounds leave open."""
-    bounds = Bounds(pattern, kernels)
+def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock) -> HopCount:
+    """Bound s by searches, then follow the tokens that the bounds leave open."""
     began = time.monotonic()
     bounds.tighten(clock)
     if bounds.never is not None:
@@ -82,47 +83,30 @@ def _count_far(
     search = (time.monotonic() - began) / bounds.searches
     keys, queries = bounds.open_keys, bounds.open_queries
     if columns is not None:
-        keys = np.intersect1d(keys, columns.schedule.sources)
-    words = min(width, -(-keys.size // 64))
-    blocks = spread(keys, -(-keys.size // (64 * words))) if words else []
-    # a layer of a block costs about as much as a search costs a layer, for every eight words or so
-    wide = len(blocks) * bounds.lower * search / pattern.p * (0.5 + words / 8) / usable_cores()
-    narrow = min(keys.size, queries.size) * search
-    if columns is None or narrow <= wide or not words:
-        if narrow > OVERRUN * clock.left:
-            return _left_open(bounds, narrow)
+        keys = np.intersect1d(keys, columns.schedule.sources)  # keys seen alike are settled together
+    blocks = spread(keys, -(-keys.size // (64 * width)))
+    singly = search * min(keys.size, queries.size)
+    # a layer of a block costs about what a search spends on a layer, once more for every eight words
+    by_block = search * bounds.lower / bounds.p * (len(blocks) / 2 + keys.size / 512) / usable_cores()
+    if columns is None or singly <= by_block:
+        if singly > OVERRUN * clock.left:
+            return _left_open(bounds, singly)
         clock.say("searching from the tokens left open")
-        _search_each(bounds, keys, queries, clock)
-        return (
-            exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot) if bounds.met else _left_open(bounds, 0)
-        )
-    if wide > OVERRUN * clock.left:
-        return _left_open(bounds, wide)
+        by_key = keys.size <= queries.size
+        done = bounds.search_each(keys if by_key else queries, clock, by_key=by_key)
+        return exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot) if done else _left_open(bounds)
+    if by_block > OVERRUN * clock.left:
+        return _left_open(bounds, by_block)
     clock.say("following the keys left open")
-    counts = for_blocks(
-        lambda some: columns.count(some, None, clock), blocks, lambda count: count.t is None, clock
-    )
-    for count in counts:
+    counts = for_blocks(lambda some: columns.count(some, None, clock), blocks, attrgetter("is_open"), clock)
+    for count in sorted(counts, key=attrgetter("rank")):
         bounds.raise_lower(count.unseen)
-    if any(count.t is None for count in counts):
-        return _left_open(bounds, 0)
+    if any(count.is_open for count in counts):
+        return _left_open(bounds)
     return exactly(bounds.lower, bounds.unseen, "bit columns", bounds.pivot)
 
 
-def _search_each(bounds: Bounds, keys: IntArray, queries: IntArray, clock: Clock) -> None:
-    """Settle the open tokens one by one, on the side where they are fewer."""
-    by_key = keys.size <= queries.size
-    tokens, bound = (keys, bounds.key_bound) if by_key else (queries, bounds.query_bound)
-    search = bounds.search_key if by_key else bounds.search_query
-    for done, token in enumerate(tokens[np.argsort(-bound[tokens], kind="stable")].tolist()):
-        if bounds.met or clock.passed:
-            return
-        if bound[token] > bounds.lower:
-            search(token)
-        clock.tell(done / tokens.size)
-
-
-def _left_open(bounds: Bounds, seconds: float) -> HopCount:
+def _left_open(bounds: Bounds, seconds: float = 0.0) -> HopCount:
     """Answer with bounds that do not meet."""
     reason = "the bounds do not meet within the time limit"
     if seconds:

@@ -34,6 +34,7 @@ name: str = "numpy"
 block_words: int = 32
 _SLICE = 2**22  # entries handled at a time: bounds the temporaries of the linear passes
 _CACHED_ROWS = 1024  # rows of a block whose words stay in the second-level cache
+_WORTH_SCIPY = 2**16  # below, sorting is quicker than importing scipy.sparse
 _FEW = 64  # below this many edges a Python loop beats NumPy's call overhead
 
 
@@ -100,6 +101,10 @@ def same_rows(indptr: IntArray, entries: IntArray, other: IntArray) -> npt.NDArr
 
 def transpose(indptr: IntArray, keys: IntArray, columns: int) -> tuple[IntArray, IntArray]:
     """Return the transposed CSR: row j lists, sorted, the rows that hold j."""
+    if keys.size < _WORTH_SCIPY:
+        starts = np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=columns))))
+        rows = np.repeat(np.arange(indptr.size - 1, dtype=np.int32), np.diff(indptr))
+        return starts, rows[np.argsort(keys, kind="stable")]
     from scipy.sparse import csr_array
 
     shape = (indptr.size - 1, columns)

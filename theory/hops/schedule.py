@@ -1,9 +1,9 @@
 """The paper's recursion (eq. 3) on classes of tokens: after t layers, tokens of one class have the same S_k^t.
 
-Tokens whose keys in layer t fall into the same classes of layer t - 1 have equal S_k^t, whatever the bits are.
-So the rows of S^t are formed once a class: in Fixed all tokens are one class after two layers, in a block pattern
-the tokens of one block are. The partition after t layers is never finer than the one after t - p, so it soon repeats
-with period p. Of keys that every query sees alike in layer 1, one stands for all.
+Tokens whose keys in layer t fall into the same classes of layer t - 1 have equal S_k^t, whatever the bits are. So
+the rows of S^t are formed once a class: in Fixed all tokens are one class after two layers, in a block pattern the
+tokens of one block are. The partition after t layers is never finer than the one after t - p, so it soon repeats
+with period p. Of keys that the same queries see in layer 1, one stands for all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Schedule"]
 
-MOST_BUILDS = 64  # partitions found by hashing; later ones are taken over from p layers before
+# beyond so many unions, partitions are taken over from p layers before, not found by hashing
+MOST_BUILDS = 64
+MOST_ENTRIES = 2**22
 
 
 class _Partition:
@@ -116,7 +118,7 @@ class Schedule:
         earlier = self._partitions[done + 1 - p] if done >= p else None
         known = self._built.get((index, id(before)))
         if known is None:
-            if earlier is not None and len(self._built) >= MOST_BUILDS:
+            if earlier is not None and self._enough_built():
                 known = self._taken_over(done, before), earlier
             else:
                 known = self._build(self._pattern.layers[index], before)
@@ -125,6 +127,10 @@ class Schedule:
             self._built[index, id(before)] = known
         self._lists.append(known[0])
         self._partitions.append(known[1])
+
+    def _enough_built(self) -> bool:
+        entries = sum(lists.entries.size for lists, _ in self._built.values())
+        return len(self._built) >= MOST_BUILDS or entries > 4 * self._pattern.connections + MOST_ENTRIES
 
     def _build(self, layer: Connections, before: _Partition) -> tuple[UnionLists, _Partition]:
         """Sort the tokens into classes by the classes of their keys."""

@@ -1,0 +1,69 @@
+"""The exact step: a SAT solver in a process of its own, which can be stopped at any moment."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from theory.hamiltonian.deadline import Deadline
+    from theory.patterns import Connections, IntArray
+
+__all__ = ["SolverAnswer", "ask_solver"]
+
+WORKER = Path(__file__).with_name("sat_worker.py")
+MOST_EDGES = 2_000_000
+START_UP = 0.1
+LONGEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class SolverAnswer:
+    """What the solver said: feasible with a path, its bare "infeasible", or nothing (None) and the reason."""
+
+    feasible: bool | None
+    path: IntArray | None = None
+    reason: str = ""
+
+
+def ask_solver(edges: Connections, rank: IntArray | None, deadline: Deadline) -> SolverAnswer:
+    """Ask the solver for a Hamiltonian path.
+
+    The solver ignores limits while it works, so it runs in a process that is killed at the deadline, or when this
+    call is interrupted; plain numbers go in and out.
+    """
+    if edges.count > MOST_EDGES:
+        return SolverAnswer(None, reason=f"{edges.count} edges are too many for the SAT solver")
+    if deadline.left < START_UP:
+        return SolverAnswer(None, reason="no time was left for the SAT solver")
+    seconds = min(deadline.left, LONGEST)
+    question = {
+        "n": edges.n,
+        "tails": edges.keys.tolist(),
+        "heads": edges.queries.tolist(),
+        "rank": None if rank is None else rank.tolist(),
+        "seconds": seconds,
+    }
+    try:
+        # -P keeps this folder's own files from standing in for other modules.
+        done = subprocess.run(  # noqa: S603 - our own interpreter and file
+            [sys.executable, "-P", str(WORKER)],
+            input=json.dumps(question),
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=True,
+        )
+        path = json.loads(done.stdout)["path"]
+    except subprocess.TimeoutExpired:
+        return SolverAnswer(None, reason="the SAT solver was stopped at the time limit")
+    except (subprocess.SubprocessError, OSError, ValueError, KeyError, TypeError) as error:
+        last_line = (getattr(error, "stderr", None) or str(error)).strip().rpartition("\n")[2]
+        return SolverAnswer(None, reason=f"the SAT solver failed: {last_line}")
+    return SolverAnswer(False) if path is None else SolverAnswer(True, np.asarray(path, dtype=np.int64))

@@ -1,0 +1,234 @@
+"""A numbered statement of the proof as a named check: it runs over a set of inputs and says what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from constructions.all_max_shift import AllMaxShifts
+from constructions.mapping import StagedMapping
+from constructions.numbers import Integers, ProofError
+from constructions.selective_shift import SelectiveShifts
+from theory.verdicts import Answer
+from verify.input_set import first_raising, is_exhaustive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from constructions.network import Network
+    from theory.patterns import IntArray
+    from verify.input_set import Bools, InputSet
+
+    Subject = StagedMapping | Network
+    Find = Callable[[Subject, InputSet], "Witness | None"]
+
+__all__ = [
+    "Lemma",
+    "LemmaCheck",
+    "Witness",
+    "all_max_shifts",
+    "chunk_by_chunk",
+    "first_bad",
+    "mapping_of",
+    "path_of",
+    "shifts",
+]
+
+Kind = TypeVar("Kind", SelectiveShifts, AllMaxShifts)
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Where a statement fails.
+
+    Parameters
+    ----------
+    grid
+        The input, shape (d, n), in units of delta; None where the statement speaks of no input.
+    token
+        From 0; None where the statement speaks of no token.
+    values
+        The numbers that should have been otherwise, in units of delta.
+    why
+        What is wrong with them.
+    """
+
+    grid: IntArray | None
+    token: int | None
+    values: dict[str, int]
+    why: str
+
+    def __str__(self) -> str:
+        place = [] if self.token is None else [f"token {self.token}"]
+        place += [] if self.grid is None else [f"input {self.grid.tolist()}"]
+        numbers = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        return f"{' of '.join(place)}: {self.why}".lstrip(": ") + (f" ({numbers})" if numbers else "")
+
+
+@dataclass(frozen=True, eq=False)
+class LemmaCheck:
+    """What the check of one statement found.
+
+    Parameters
+    ----------
+    name, statement
+        Of the lemma.
+    answer
+        HOLDS on all inputs that were run, FAILS with a witness; a proof for this pattern, d and K if `exhaustive`.
+    inputs, exhaustive
+        How many inputs were to be run, and whether these are all K^{dn}; 0 where the statement speaks of none.
+    witness
+        The first place where it fails.
+    """
+
+    name: str
+    statement: str
+    answer: Answer
+    inputs: int
+    exhaustive: bool
+    witness: Witness | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A statement and how to look for a place where it fails.
+
+    Parameters
+    ----------
+    name
+        Short; the number that the paper gives it where it has one.
+    statement
+        One line.
+    find
+        Takes a mapping or network and the inputs, returns a witness or None; ProofError counts as a failure.
+    constructions
+        Which contextual mappings it speaks of.
+    of_network
+        Whether it speaks of the whole network.
+    of_inputs
+        Whether it speaks of inputs at all.
+    """
+
+    name: str
+    statement: str
+    find: Find
+    constructions: tuple[str, ...] = ("paper", "merged", "relay")
+    of_network: bool = False
+    of_inputs: bool = True
+
+    def applies_to(self, subject: Subject) -> bool:
+        """Return whether the statement speaks of this mapping or network."""
+        mapping = mapping_of(subject)
+        return mapping.construction in self.constructions and not (self.of_network and mapping is subject)
+
+    def __call__(self, subject: Subject, inputs: InputSet) -> LemmaCheck:
+        """Check the statement.
+
+        Parameters
+        ----------
+        subject
+            A contextual mapping, or a network; statements about the mapping take either.
+        inputs
+            Grids for the mapping's pattern, d and K.
+
+        Raises
+        ------
+        ProofError
+            If the statement does not speak of `subject`, or the inputs are not for it.
+        """
+        mapping = mapping_of(subject)
+        if not self.applies_to(subject):
+            kind = "a network" if self.of_network else f"the constructions {', '.join(self.constructions)}"
+            raise ProofError(
+                f"{self.name} speaks of {kind}, not of {type(subject).__name__} ({mapping.construction})"
+            )
+        if (inputs.d, inputs.n, inputs.K) != (mapping.d, mapping.pattern.n, mapping.K):
+            raise ProofError(
+                f"inputs with d = {inputs.d}, n = {inputs.n}, K = {inputs.K} are not for a mapping with"
+                f" d = {mapping.d}, n = {mapping.pattern.n}, K = {mapping.K}"
+            )
+        try:
+            witness = self.find(subject, inputs)
+        except ProofError as error:
+            witness = Witness(None, None, {}, f"the run breaks off: {error}")
+        count = inputs.count if self.of_inputs else 0
+        why = str(witness) if witness else f"holds on {inputs.description}" if self.of_inputs else "holds"
+        answer = Answer.FAILS if witness else Answer.HOLDS
+        exhaustive = is_exhaustive(inputs) or not self.of_inputs
+        return LemmaCheck(self.name, self.statement, answer, count, exhaustive, witness, why)
+
+
+def chunk_by_chunk(look: Callable[[StagedMapping, IntArray], Witness | None]) -> Find:
+    """Return a search over the chunks of the inputs; where the run breaks off, the witness is one such input."""
+
+    def find(subject: Subject, inputs: InputSet) -> Witness | None:
+        mapping = mapping_of(subject)
+        for grids in inputs.chunks():
+            try:
+                witness = look(mapping, grids)
+            except ProofError:
+                grid, reason = first_raising(lambda some: look(mapping, some), grids)
+                return Witness(grid, None, {}, f"the run breaks off: {reason}")
+            if witness is not None:
+                return witness
+        return None
+
+    return find
+
+
+def first_bad(
+    bad: Bools, grids: IntArray, why: str, tokens: Iterable[int] | None = None, **values: Integers | int
+) -> Witness | None:
+    """Return the first place where `bad` is true as a witness, or None.
+
+    Parameters
+    ----------
+    bad
+        Shape (m, t).
+    grids
+        Shape (m, d, n).
+    tokens
+        The token of each of the t columns; 0..t-1 where not given.
+    **values
+        Arrays of shape (m, t), or numbers, to be shown at that place; an underscore at the end is dropped.
+    """
+    places = np.argwhere(bad)
+    if not places.size:
+        return None
+    row, column = places[0].tolist()
+    shown = {
+        name: int(value if isinstance(value, int) else np.broadcast_to(value, bad.shape)[row, column])
+        for name, value in values.items()
+    }
+    return Witness(grids[row].copy(), column if tokens is None else list(tokens)[column], shown, why)
+
+
+def mapping_of(subject: Subject) -> StagedMapping:
+    """Return the contextual mapping of a network, or the mapping itself."""
+    return subject if isinstance(subject, StagedMapping) else subject.mapping
+
+
+def path_of(mapping: StagedMapping) -> IntArray:
+    """Return gamma(1), ..., gamma(n), read from the embedding: gamma(1) has the greatest position (eq. 7)."""
+    order = np.argsort(mapping.positions, kind="stable")
+    return np.concatenate((order[-1:], order[:-1]))
+
+
+def shifts(mapping: StagedMapping) -> SelectiveShifts:
+    """Return the stage of the selective shifts."""
+    return _stage(mapping, SelectiveShifts)
+
+
+def all_max_shifts(mapping: StagedMapping) -> AllMaxShifts:
+    """Return the stage of the all-max-shifts."""
+    return _stage(mapping, AllMaxShifts)
+
+
+def _stage(mapping: StagedMapping, kind: type[Kind]) -> Kind:
+    for stage in mapping.stages:
+        if isinstance(stage, kind):
+            return stage
+    raise ProofError(f"the mapping has no stage of {kind.__name__}")
