@@ -1,7 +1,7 @@
 """Where every token's number lies at every moment of the relay construction: exact, disjoint slots.
 
 A token that codes m inputs holds one of K^{dm} consecutive integers. It starts where the embedding puts it; from
-its first absorb on it has a home above all of those, as wide as its longest word will ever need.
+its first absorb on it has a home above all of those, as wide as its longest word will ever need; the homes rise in width.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def lay_out(plan: Plan, layers: Sequence[int], d: int, levels: int, positions: I
     low = [initial_interval(position, d, levels, levels)[0] for position in positions.tolist()]
     top = max(low) + power[1]
     homes = list(low)
-    for token in positions.argsort().tolist():
+    # shortest words first, so that an id is no longer than its own word asks
+    for token in sorted(range(n), key=lambda token: (longest[token], positions[token])):
         if longest[token]:
             homes[token] = top
             top += power[longest[token]]

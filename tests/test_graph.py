@@ -7,7 +7,6 @@ from itertools import chain
 import brute_force
 import networkx as nx
 import numpy as np
-import pytest
 
 from theory.graph import (
     Components,
@@ -131,15 +130,6 @@ def test_spine_is_made_of_edges_inside_components_that_lead_to_the_root() -> Non
         for key, query in spine.links.tolist():
             assert (key, query) in edges
             assert spine.component[query] == spine.component[key] + 1
-
-
-@pytest.mark.exhaustive
-def test_all_self_attending_digraphs_on_four_tokens() -> None:
-    for lists in brute_force.self_attending_digraphs(4):
-        union = SparsityPattern.from_lists(*lists).union
-        components = strong_components(union)
-        assert classify_reach(union, components).value == brute_force.reach_kind(lists)
-        assert (closed_set(union, components) is None) == (brute_force.reach_kind(lists) == "all")
 
 
 def test_components_of_larger_digraphs_agree_with_networkx() -> None:

@@ -171,6 +171,7 @@ FALSE_CLAIMS = [
     (BLOCKS, "causal", "", {f"{SPINE}__in_parent__0": 2}, "in_parent of token 0 lies in another component"),
     (BLOCKS, "causal", "", {"claims__universal__for": "all"}, "no claim rests on a spine of 2 components"),
     (CAUSAL, "all", "", {CUT: None}, "strongly_connected: the certificate has no valid spine"),
+    (CAUSAL, "all", "", {CUT: None}, "assumption_1_3: neither a spine nor a cut"),
     (CAUSAL, "all", "", {f"{CUT}__closed_set": [0, 2]}, "token 2 in it attends to token 1 outside"),
     (CAUSAL, "all", "", {f"{CUT}__closed_set": [1]}, "the closed set does not hold its query 0"),
     (CAUSAL, "all", "", {f"{CUT}__closed_set": [0, 1, 2, 3]}, "the closed set holds token 1"),
@@ -232,6 +233,8 @@ def test_trying_all_orders_ends_at_sixteen_tokens() -> None:
     for n, valid in ((16, True), (17, False)):
         star = [[[k, n - 1] for k in range(n - 1)] + [list(range(n))]]
         assert recheck(certify(star, refutation={"kind": "exhausted"})).valid is valid
+        word = {"kind": "solver", "solver": "some", "proved": False}
+        assert recheck(certify(star, refutation=word)).unproved
 
 
 def test_what_is_too_large_to_recompute_is_left_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,6 +256,38 @@ def test_what_is_too_large_to_recompute_is_left_unproved(monkeypatch: pytest.Mon
         result = recheck(edited(certify(ring), **{P13: answer}))
         assert result.valid
         assert any(line.startswith("assumption_1_3:") for line in result.unproved)
+
+
+def test_s_is_recomputed_up_to_a_medium_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck_hops, "SMALL", 1)
+    for attends, s in ((RING, 3), (HALF, 2)):
+        true = certify(attends)
+        exact = true["claims"]["assumption_1_3"] | {"s": s, "lower": s, "upper": s, "pivot": None}
+        result = recheck(edited(true, **{P13: exact}))
+        assert result.valid
+        assert not result.unproved
+        assert f"assumption_1_3.upper: s <= {s}: recomputed, s = {s}" in result.checked
+        assert any(line.startswith(f"assumption_1_3.lower: s >= {s}: ") for line in result.checked)
+        low = exact | {"s": s - 1, "lower": s - 1, "upper": s - 1, "unseen": None}
+        assert f"recomputed: {s - 1} layers are not enough" in "".join(
+            recheck(edited(true, **{P13: low})).failures
+        )
+    high = exact | {"s": 3, "lower": 3, "upper": 3, "unseen": None}
+    assert "assumption_1_3.lower: recomputed: s = 2" in recheck(edited(true, **{P13: high})).failures
+
+
+def test_a_pivot_needs_no_self_attention() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recheck_hops, "SMALL", 1)
+        patch.setattr(recheck_hops, "MEDIUM", 1)
+        pivot = {"token": 0, "gathers": 1, "spreads": 1}
+        claim = {"answer": True, "s": None, "lower": 1, "upper": 2, "unseen": None, "pivot": pivot}
+        assert not recheck(edited(certify(HALF), **{P13: claim})).unproved
+        open_end = claim | {"upper": None, "pivot": None, "lower": 2}
+        result = recheck(edited(certify(HALF), **{P13: open_end}))
+        assert result.valid
+        places = [line.split(": ")[0] for line in result.unproved]
+        assert places == ["assumption_1_3.upper", "assumption_1_3.lower", "assumption_1_3"]
 
 
 def test_following_without_self_attention_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

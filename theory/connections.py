@@ -23,6 +23,7 @@ __all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "distinct"]
 IntArray = npt.NDArray[np.integer]
 MAX_TOKENS = 2**31 - 1
 SLICE = 2**20  # keys handled at once where a whole-array temporary would double the memory
+ALL_ROWS = 16  # steps up to which the bisection takes all rows at once
 FEW = 8  # candidate hubs up to which one pass over the keys for each beats counting all keys
 
 
@@ -154,27 +155,30 @@ class Connections:
         return counts
 
     @cached_property
-    def hub(self) -> int | None:
-        """The first token that attends to every other token and is attended to by every other, or None.
+    def hubs(self) -> IntArray:
+        """The tokens that attend to every other token and are attended to by every other, sorted.
 
-        Such a token is the star subgraph of BigBird's theorem.
+        Such a token is the centre of the star subgraph of BigBird's theorem.
 
         Examples
         --------
-        >>> Connections.from_pairs(3, [0, 0, 1, 2, 2], [0, 2, 2, 0, 1]).hub
-        2
+        >>> Connections.from_pairs(3, [0, 0, 1, 2, 2], [0, 2, 2, 0, 1]).hubs.tolist()
+        [2]
         """
         candidates = np.flatnonzero(self.degrees >= self.n - 1)
-        if not candidates.size:
-            return None
         own = self.contains(candidates, candidates)
+        seen_by: IntArray
         if candidates.size <= FEW:
-            seen_by = np.array([np.count_nonzero(self.keys == token) for token in candidates])
+            seen_by = np.array([np.count_nonzero(self.keys == token) for token in candidates], dtype=np.int64)
         else:
             seen_by = self.key_counts[candidates]
         joined = np.minimum(self.degrees[candidates], seen_by) - own
-        hubs = candidates[joined >= self.n - 1]
-        return int(hubs[0]) if hubs.size else None
+        return candidates[joined >= self.n - 1]
+
+    @property
+    def hub(self) -> int | None:
+        """The first of the hubs, or None."""
+        return int(self.hubs[0]) if self.hubs.size else None
 
     def slices(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Iterate all connections as (queries, keys) in slices, so that temporaries stay small."""
@@ -208,18 +212,21 @@ class Connections:
         >>> some.contains(np.array([0, 1, 1]), np.array([1, 1, 2])).tolist()
         [False, False, True]
         """
-        low, end = self.indptr[queries], self.indptr[queries + 1]
-        high = end.copy()
-        active = np.flatnonzero(low < high)
-        while active.size:
-            middle = (low[active] + high[active]) // 2
-            short = self.keys[middle] < keys[active]
-            low[active[short]] = middle[short] + 1
-            high[active[~short]] = middle[~short]
-            active = active[low[active] < high[active]]
-        found = low < end
-        found[found] = self.keys[low[found]] == keys[found]
-        return found
+        places = np.int32 if self.count < 2**30 else np.int64
+        low, end = self.indptr[queries].astype(places), self.indptr[queries + 1].astype(places)
+        size = end - low
+        longest = int(size.max(initial=0))
+        if not longest:
+            return np.zeros(size.shape, dtype=bool)
+        step = 1 << (longest.bit_length() - 1)
+        while step:  # move `low` past the smaller keys by powers of two; the long steps concern few rows only
+            chosen = np.flatnonzero(size >= step) if step > ALL_ROWS else slice(None)
+            probe = low[chosen] + places(step - 1)
+            smaller = self.keys.take(probe, mode="clip") < keys[chosen]
+            smaller &= probe < end[chosen]
+            low[chosen] += smaller * places(step)
+            step >>= 1
+        return np.asarray((self.keys.take(low, mode="clip") == keys) & (low < end))
 
     @cached_property
     def transposed(self) -> Connections:

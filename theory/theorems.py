@@ -96,14 +96,13 @@ def find_star(pattern: SparsityPattern, violations: IntArray) -> Star | None:
     """
     best: Star | None = None
     for number, layer in enumerate(pattern.layers):
-        hub = layer.hub
-        if hub is None:
+        if not layer.hubs.size:
             continue
         failing = violations[violations[:, 0] == number, 1]
-        star = Star(hub, number, bool((failing == hub).all()))
-        if star.leaves_self_attend:
-            return star
-        best = best or star
+        fitting = layer.hubs if not failing.size else np.intersect1d(layer.hubs, failing)
+        if fitting.size and failing.size <= 1:
+            return Star(int(fitting[0]), number, leaves_self_attend=True)
+        best = best or Star(int(layer.hubs[0]), number, leaves_self_attend=False)
     return best
 
 

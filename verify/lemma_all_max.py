@@ -109,7 +109,7 @@ EQUATION_13 = Lemma(
     chunk_by_chunk(_attained),
     PROOF,
 )
-"""The maxima follow z~, so that the id of gamma(n) travels; the paper states t = 1, the induction needs all t < s."""
+"""The maxima follow z~, so the id of gamma(n) travels; the paper states t = 1, the induction needs all t < s."""
 
 LEADER = Lemma(
     "leader seen",

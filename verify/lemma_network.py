@@ -49,12 +49,12 @@ def _quantized(mapping: StagedMapping, grids: IntArray) -> Witness | None:
     wanted = embed(grids * RESOLUTION, mapping.positions, mapping.step * RESOLUTION)
     for points in points_in_cells(grids):
         found = quantization.apply(embed(points, mapping.positions, mapping.step * RESOLUTION))
-        wrong = found != wanted
+        wrong = np.asarray(found != wanted)
         if wrong.any():
             row = wrong.argmax(axis=1)[:, None]  # of every column the first wrong entry
             point, own, corner = (np.take_along_axis(m, row, axis=1)[:, 0] for m in (points, found, wanted))
             why = f"not on the corner of its cell (in units of delta/{RESOLUTION}, with the embedding)"
-            return first_bad(np.asarray(wrong.any(axis=1)), grids, why, point=point, found=own, corner=corner)
+            return first_bad(_columns(wrong), grids, why, point=point, found=own, corner=corner)
     return None
 
 
@@ -87,7 +87,7 @@ def _composed(subject: Subject, inputs: InputSet) -> Witness | None:
         outputs = network.values.outputs[numbers]
         target = network.target(grids / mapping.K)
         off = np.abs(outputs - target) > ROUNDING * (1 + np.abs(target))
-        witness = first_bad(off.any(axis=1), grids, f"A_G is not {network.target.name} at the corner")
+        witness = first_bad(_columns(off), grids, f"A_G is not {network.target.name} at the corner")
         for points in points_in_cells(grids):
             if witness is None:
                 run = network.run(points, RESOLUTION)
@@ -114,7 +114,12 @@ def cell_numbers(grids: IntArray, levels: int) -> IntArray:
 
 def _differ(columns: Floats, wanted: Floats) -> Bools:
     """Return which columns are not the wanted ones, bit for bit; NaN, a raw id, is never the wanted one."""
-    return np.asarray((columns != wanted).any(axis=1))
+    return _columns(np.asarray(columns != wanted))
+
+
+def _columns(entries: Bools) -> Bools:
+    """Return which columns have a true entry."""
+    return np.asarray(np.logical_or.reduce(entries, axis=1), dtype=bool)
 
 
 LEMMA_6 = Lemma(

@@ -171,7 +171,7 @@ def _search_large(
     clock: Deadline,
     say: Callable[[str], None],
 ) -> Finding:
-    """Search for a path, then for a cut, then ask the solver."""
+    """Search for a cut, then for a path, then ask the solver."""
     from theory.graph import strong_components
     from theory.hamiltonian.growing import grow_path
     from theory.hamiltonian.merging import merge_cover
@@ -179,6 +179,16 @@ def _search_large(
     from theory.hamiltonian.solver import ask_solver
 
     most = SEARCH + SEARCH_PER_TOKEN * edges.n
+    if clock.allows(edges.count, SLOW):
+        graph = either_way(edges)
+        say("cut sets")
+        parts = too_many_parts(graph, rank, clock)
+        if parts is not None:
+            return "cut sets", parts
+        say("blocks")
+        ends = three_ends(graph, rank, clock.part(0.5, most))
+        if ends is not None:
+            return "blocks", ends
     core = both_ways(edges)
     if clock.allows(core.count, SLOW) and core.count and strong_components(core).count == 1:
         say("path growing with rotations")
@@ -190,16 +200,6 @@ def _search_large(
         path = merge_cover(edges, successor, clock.part(0.5, most))
         if path is not None:
             return "merging cycles", path
-    if clock.allows(edges.count, SLOW):
-        graph = either_way(edges)
-        say("blocks")
-        ends = three_ends(graph, rank, clock.part(0.5, most))
-        if ends is not None:
-            return "blocks", ends
-        say("cut sets")
-        parts = too_many_parts(graph, rank, clock)
-        if parts is not None:
-            return "cut sets", parts
     say("SAT solver")
     answer = ask_solver(edges, rank, clock)
     if answer.feasible is None:

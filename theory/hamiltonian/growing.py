@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["grow_path"]
 
 NEIGHBOURS_KEPT = 32
-ATTEMPTS = 8
+ATTEMPTS = 3
 ROTATIONS_PER_TOKEN = 20
 ROTATIONS_AT_LEAST = 2000
 INSERTED_AT_MOST = 64
 CLOCK_EVERY = 64
+TURN_EVERY = 16
 
 
 def grow_path(graph: Connections, deadline: Deadline, *, seed: int = 0) -> IntArray | None:
@@ -69,18 +70,20 @@ class _Growth:
         self._visit(start, 0)
         self.length = 1
         self.near_start[self.graph.row(start)] = True
+        most = max(ROTATIONS_AT_LEAST, ROTATIONS_PER_TOKEN * self.graph.n)
         rotations, steps = 0, 0
         while self.length < self.graph.n:
             steps += 1
-            if steps % CLOCK_EVERY == 0 and self.deadline.passed:
+            if rotations > most or (steps % CLOCK_EVERY == 0 and self.deadline.passed):
                 return False
-            if self._extend() or self._turn_round() or self._insert():
+            if self._extend():
                 continue
-            rotations += 1
-            if rotations > max(ROTATIONS_AT_LEAST, ROTATIONS_PER_TOKEN * self.graph.n) or not self._rotate(
-                rotations
-            ):
-                return False
+            if self.fresh[self.path[0]] >= 1:
+                self._turn_round()
+            elif not self._insert():
+                rotations += 1
+                if rotations % TURN_EVERY == 0 or not self._rotate(rotations):
+                    self._turn_round()
         return True
 
     def _visit(self, token: int, place: int) -> None:
@@ -107,12 +110,9 @@ class _Growth:
         self.length += 1
         return True
 
-    def _turn_round(self) -> bool:
-        """Turn the whole path round if its start can still be extended."""
-        if self.fresh[self.path[0]] < 1:
-            return False
+    def _turn_round(self) -> None:
+        """Exchange the ends of the path."""
         self._lay(self.path[: self.length][::-1].copy(), 0)
-        return True
 
     def _insert(self) -> bool:
         """Put a token off the path between two neighbours on the path that are both joined to it."""
