@@ -2,8 +2,8 @@
 
     python -m benchmarks.hops [--engine numpy] [--engine numba] [--tokens 65536] [--repeat 3]
 
-The copy (512 MiB, one thread) is made in the same run, so the ratios carry over from machine to machine. The last
-columns hold the ratios to beat: seconds measured once on two cores, divided by what the copy took there at 21 GB/s.
+The copy (512 MiB, one thread) is made in the same run, so the ratios carry over from machine to machine. The
+last columns hold the ratios to beat: seconds measured once on two cores, over those of the copy there (21 GB/s).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,7 @@ CASES = (
     Case("window 3", _family("window:n={n},w=3"), None),
     Case("window 32", _family("window:n={n},w=32"), None),
     Case("random-8 and a ring", _random_with_ring, (10.0, 6.5, 36.0)),
-    Case("random-8", _family("random:n={n},r=8,seed=0"), (10.0, 6.5, 36.0)),
+    Case("random-8", _family("random:n={n},r=8,seed=0"), None),
 )
 
 
@@ -84,7 +85,7 @@ def _row(case: Case, n: int, engines: list[Engine], repeat: int, copy: float) ->
     cells = [case.name]
     for engine in engines:
         found = hop_count(pattern, engine=engine)  # compiles
-        seconds = min(_seconds(lambda e=engine: hop_count(pattern, engine=e)) for _ in range(repeat))
+        seconds = min(_seconds(partial(hop_count, pattern, engine=engine)) for _ in range(repeat))
         if len(cells) == 1:
             cells += ["none" if found.s is None else str(found.s), found.method]
         cells += [f"{seconds:.3f}", f"{seconds / copy:.1f}"]

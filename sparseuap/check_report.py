@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_json", "as_text"]
 
-SHOWN_PATH = 6
 RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
 
@@ -92,7 +91,7 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
     yield f"{pattern.connections} connections{counted}, {100 * pattern.density:.3g} % of dense"
     yield ""
     yield f"Assumption 1.1  {_word(not verdict.violations.size)}  {_self_attention(verdict)}"
-    yield f"Assumption 1.2  {verdict.path.answer.value:9}  {verdict.path.why}{_path(verdict)}"
+    yield f"Assumption 1.2  {verdict.path.answer.value:9}  {verdict.path.why}"
     yield f"Assumption 1.3  {verdict.hops.answer.value:9}  {verdict.hops.why}"
     yield f"Reach           {_reach(verdict)}"
     yield ""
@@ -104,7 +103,7 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
         yield from _growth_table(pattern, verdict)
     yield ""
     yield _conclusion(verdict)
-    if verdict.within is not None:
+    if verdict.within is not None and verdict.within.why != verdict.advice:
         yield f"Within {verdict.within.layers} layers: {verdict.within.answer.value}; {verdict.within.why}."
     if verdict.advice:
         yield verdict.advice[0].upper() + verdict.advice[1:] + "."
@@ -120,15 +119,6 @@ def _self_attention(verdict: PatternVerdict) -> str:
     shown = ", ".join(f"token {token} in pattern {layer}" for layer, token in verdict.violations[:3].tolist())
     more = f" and {len(verdict.violations) - 3} more" if len(verdict.violations) > 3 else ""
     return f"not attending to themselves: {shown}{more}"
-
-
-def _path(verdict: PatternVerdict) -> str:
-    if verdict.path.path is None:
-        return ""
-    gamma = [str(token) for token in verdict.path.path[:SHOWN_PATH].tolist()]
-    if verdict.pattern.n > SHOWN_PATH:
-        gamma += ["...", str(verdict.path.path[-1])]
-    return ": " + " -> ".join(gamma)
 
 
 def _reach(verdict: PatternVerdict) -> str:

@@ -130,8 +130,8 @@ def test_wielandt_digraph_by_powers_of_the_cycle() -> None:
     found = hop_count(pattern)
     assert (found.s, found.method) == (65**2 - 2 * 65 + 2, "powers of the cycle")
     assert found.unseen is not None
-    assert found.unseen.layers == found.s - 1
-    assert not seen(pattern, found.unseen.query, found.s - 1)[found.unseen.key]
+    assert found.unseen.layers == 65**2 - 2 * 65 + 1
+    assert not seen(pattern, found.unseen.query, found.unseen.layers)[found.unseen.key]
 
 
 def test_powers_are_forced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,8 +212,9 @@ class Connections:
         >>> some.contains(np.array([0, 1, 1]), np.array([1, 1, 2])).tolist()
         [False, False, True]
         """
-        places = np.int32 if self.count < 2**30 else np.int64
-        low, end = self.indptr[queries].astype(places), self.indptr[queries + 1].astype(places)
+        places: type[np.integer] = np.int32 if self.count < 2**30 else np.int64
+        low: IntArray = self.indptr[queries].astype(places)
+        end: IntArray = self.indptr[queries + 1].astype(places)
         size = end - low
         longest = int(size.max(initial=0))
         if not longest:

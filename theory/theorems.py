@@ -121,13 +121,20 @@ def yun_theorem(violations: IntArray, path: HamiltonianPath, hops: HopCount) -> 
         name for name, answer in (("1.2", path.answer), ("1.3", hops.answer)) if answer is Answer.UNDECIDED
     ]
     if failing:
-        says, why = Says.SILENT, f"Assumption {' and '.join(failing)} fails, so the theorem does not apply"
+        says, why = Says.SILENT, f"{_assumptions(failing)} fail{'s' if len(failing) == 1 else ''}"
     elif open_ones:
-        says, why = Says.UNDECIDED, f"Assumption {' and '.join(open_ones)} is undecided within the time limit"
+        says, why = Says.UNDECIDED, f"{_assumptions(open_ones)}: undecided within the time limit"
     else:
         s = f"s = {hops.s}" if hops.s is not None else f"s between {hops.lower} and {hops.upper}"
         says, why = Says.UNIVERSAL, f"Assumptions 1.1, 1.2 and 1.3 hold with {s}"
     return Statement("yun_2020_theorem_1", "Yun et al. 2020, Theorem 1", says, "all continuous functions", why)
+
+
+def _assumptions(names: list[str]) -> str:
+    """Name one or more assumptions."""
+    if len(names) == 1:
+        return f"Assumption {names[0]}"
+    return f"Assumptions {', '.join(names[:-1])} and {names[-1]}"
 
 
 def bigbird_theorem(star: Star | None) -> Statement:
@@ -146,7 +153,7 @@ def bigbird_theorem(star: Star | None) -> Statement:
 
 def connectivity_corollary(violations: IntArray, reach: Reach) -> Statement:
     """State Corollary 2 of Cheng, Lin, Shen and Li: self-attention and connectivity suffice (softmax, d >= 2)."""
-    source = "Cheng, Lin, Shen, Li 2025 (arXiv 2506.23551), Corollary 2"
+    source = "Cheng et al. 2025 (arXiv 2506.23551), Corollary 2"
     functions = "all continuous functions, softmax and d >= 2, without a construction"
     if violations.size:
         says, why = Says.SILENT, "some token does not attend to itself"
@@ -186,7 +193,7 @@ def reach_theorem(
         says, why = Says.UNIVERSAL, "every token attends to itself and reaches every other token"
     else:
         says, why = Says.UNIVERSAL, "every token attends to itself and reach(k) contains 0..k for every k"
-    return Statement("reach_theorem", 'paper_notes, "Beyond the paper"', says, functions, why)
+    return Statement("reach_theorem", "the reach theorem (paper_notes, Beyond the paper)", says, functions, why)
 
 
 def designer_sentence(cut: ClosedSet, n: int) -> str:

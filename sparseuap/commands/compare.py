@@ -20,6 +20,12 @@ __all__ = ["command", "default_sources"]
 
 DEFAULT_TOKENS = 64
 MARKS = {Says.UNIVERSAL: "yes", Says.NOT_UNIVERSAL: "NO", Says.SILENT: "silent", Says.UNDECIDED: "undecided"}
+THEOREMS = {
+    "yun_2020_theorem_1": "Yun",
+    "bigbird_2020_theorem_1": "BigBird",
+    "cheng_2025_corollary_2": "Cheng",
+    "reach_theorem": "universal",
+}
 HEADINGS = {
     "source": "pattern",
     "n": "n",
@@ -48,7 +54,7 @@ def default_sources(n: int) -> list[str]:
     >>> default_sources(64)[1]
     'strided:n=64,w=8'
     """
-    w = max(1, isqrt(n))
+    w = max(w for w in range(1, isqrt(n) + 1) if n % w == 0)  # Fixed needs a segment length that divides n
     return [
         f"dense:n={n}",
         f"strided:n={n},w={w}",
@@ -131,11 +137,10 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in HEADINGS.values():
         table.add_column(heading, justify="left" if heading in ("pattern", "reach") else "right", no_wrap=True)
-    theorems = list(rows[0]["theorems"])
-    for theorem in theorems:
-        table.add_column(theorem.split("_")[0].capitalize(), no_wrap=True)
+    for heading in THEOREMS.values():
+        table.add_column(heading, no_wrap=True)
     for row in rows:
-        said = [MARKS[Says(row["theorems"][theorem])] for theorem in theorems]
+        said = [MARKS[Says(row["theorems"][theorem])] for theorem in THEOREMS]
         table.add_row(*(_cell(key, row) for key in HEADINGS), *said)
     console = Console()
     if not console.is_terminal or console.width < console.measure(table).maximum:
