@@ -48,10 +48,10 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.tested: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable ".[dev,fast]"
+	$(BIN)/pip install --quiet --editable ".[fast,lint,test]"
 	touch $@
 
 $(OLDEST)/.tested: pyproject.toml oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet --editable ".[dev,fast]" --constraint oldest.txt
+	$(OLDEST)/bin/pip install --quiet --editable ".[fast,test]" --constraint oldest.txt
 	touch $@

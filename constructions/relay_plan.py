@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Move", "MoveKind", "Phase", "Plan", "Shared", "plan_relay"]
 
 Shared = Literal["repeat", "once"]
+MAX_GATHERED = 2**21  # moves of `once` towards the roots; a minute of planning
 
 
 class MoveKind(Enum):
@@ -96,7 +97,7 @@ def plan_relay(
     Raises
     ------
     ProofError
-        If the ids would have more digits than that.
+        If the ids would have more digits than that, or `once` would take millions of moves.
 
     Examples
     --------
@@ -111,17 +112,21 @@ def plan_relay(
     upstream = cover_upstream(connections, components)
     if shared is None:
         shared = "repeat" if max(upstream.digits) <= 2 * max(upstream.reach) else "once"
-    digits = upstream.digits if shared == "repeat" else upstream.reach
-    if sum(size * each for size, each in zip(components.sizes.tolist(), digits, strict=True)) > most_digits:
-        remedy = "code shared history once" if max(digits) > max(upstream.reach) else "reduce n, d or K"
-        raise ProofError(
-            f"ids of up to {max(digits)} digits, one an input, are too long to compute with: {remedy}"
-        )
+    _refuse_long(upstream, components.sizes.tolist(), shared, most_digits)
     trees = _trees(connections, components, root)
     gathers, broadcasts = _inside(components, trees)
     if shared == "once":
         return Plan(_once(connections, components, trees, broadcasts), shared)
     return Plan(_repeat(upstream, gathers, broadcasts), shared)
+
+
+def _refuse_long(upstream: Upstream, sizes: list[int], shared: Shared, most_digits: int) -> None:
+    digits = upstream.digits if shared == "repeat" else upstream.reach
+    if sum(size * each for size, each in zip(sizes, digits, strict=True)) > most_digits:
+        remedy = "code shared history once" if max(digits) > max(upstream.reach) else "reduce n, d or K"
+        raise ProofError(f"ids that code up to {max(digits)} inputs are too long to compute with: {remedy}")
+    if shared == "once" and sum(upstream.reach) > MAX_GATHERED:
+        raise ProofError(f"to code shared history once takes more than {sum(upstream.reach)} moves: reduce n")
 
 
 def _trees(connections: Connections, components: Components, root: int | None) -> _Trees:

@@ -1,7 +1,7 @@
 """Where every token's number lies at every moment of the relay construction: exact, disjoint slots.
 
 A token that codes m inputs holds one of K^{dm} consecutive integers. It starts where the embedding puts it; from
-its first absorb on it has a home above all of those, as wide as its longest word will ever need; the homes rise in width.
+first absorb on it has a home above all of those, as wide as its longest word will ever need, the widest highest.
 """
 
 from __future__ import annotations

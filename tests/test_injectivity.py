@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import literal_proof
@@ -47,9 +47,9 @@ def _brute(ids: np.ndarray, n: int, levels: int, reach: np.ndarray) -> dict[str,
         alike = k == j and (every[g][reach[k]] == every[h][reach[k]]).all()
         if g == h:
             within &= not same
-        elif alike:
+        if alike:
             depends &= bool(same)
-        else:
+        elif g != h or not reach.all():
             across &= not same
         if not alike:
             gaps.append(abs(int(ids[g, k]) - int(ids[h, j])))
@@ -64,7 +64,7 @@ def _agrees(found: Injectivity, expected: dict[str, Any], *, with_reach: bool) -
         assert found.depends_on_reach_only is None
     if found.distinct_across is Answer.UNDECIDED:
         assert not expected["depends"]
-    elif expected["within"] or found.distinct_across is Answer.HOLDS:
+    else:
         assert (found.distinct_across is Answer.HOLDS) == expected["across"]
     assert (found.answer is Answer.HOLDS) == all(expected[key] for key in ("within", "across", "depends"))
     if found.answer is Answer.HOLDS:
@@ -89,7 +89,7 @@ def _witnesses_are_real(found: Injectivity, mapping: Any, reach: np.ndarray) -> 
             assert agree
             assert first != second
         else:
-            assert (collision.first != collision.second).any()
+            assert (collision.first != collision.second).any() or not reach.all()
             assert first == second
             assert one != other or not agree
     assert found.why == (found.collisions[0].why if found.collisions else found.why)
@@ -111,7 +111,7 @@ def _cases(draw: st.DrawFn) -> tuple[int, int, np.ndarray, np.ndarray]:
     return n, levels, np.array(ids).reshape(-1, n), np.array(bits).reshape(n, n) | np.eye(n, dtype=bool)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_cases(), st.booleans(), st.booleans(), st.booleans())
 def test_any_table_against_brute_force(
     case: tuple[int, int, np.ndarray, np.ndarray], wide: bool, with_reach: bool, respect: bool
@@ -150,7 +150,7 @@ def test_passes_agree_with_one_sort(parts: list[list[int]], limit: int, wide: bo
     dtype, factor = (object, BIG) if wide else (np.int64, 1)
     arrays = [np.array(part, dtype=dtype) * factor for part in parts]
     flat = sorted(number * factor for part in parts for number in part)
-    gap = min((b - a for a, b in zip(flat, flat[1:], strict=False)), default=None)
+    gap = min((b - a for a, b in pairwise(flat)), default=None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(injectivity, "LEAST_HELD", 4)
         found = compare_all(lambda: iter(arrays), limit)
@@ -292,10 +292,8 @@ def test_the_constructions_are_contextual_mappings(name: str, construction: str,
     ids = mapping.ids(next(AllInputs(d, pattern.n, levels).chunks()))
     flat = sorted(ids.ravel().tolist())
     assert len(set(flat)) == len(flat)
-    assert found.gap.across == min(b - a for a, b in zip(flat, flat[1:], strict=False))
-    assert found.gap.within == min(
-        b - a for row in ids.tolist() for a, b in zip(sorted(row), sorted(row)[1:], strict=False)
-    )
+    assert found.gap.across == min(b - a for a, b in pairwise(flat))
+    assert found.gap.within == min(b - a for row in ids.tolist() for a, b in pairwise(sorted(row)))
     assert found.max_id_bits == flat[-1].bit_length()
 
 

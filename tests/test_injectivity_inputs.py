@@ -88,8 +88,6 @@ def test_adversarial_inputs_look_for_trouble() -> None:
     assert (0,) * 10 in rows
     assert (3,) * 10 in rows
     assert sum((grid == grid[:, :1]).all() for grid in grids) > 10
-    random = next(grid for grid in grids if len({*map(tuple, grid.T.tolist())}) == n)
-    assert random is not None
     stacked = np.array(grids)
     differences = (stacked[:, None] != stacked[None]).sum(axis=(2, 3))
     assert (differences == 1).any(axis=1).sum() > 80

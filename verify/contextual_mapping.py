@@ -104,15 +104,19 @@ class _Run:
         self.scanned = True
 
     def chunks(self) -> Iterator[tuple[IntArray, Integers, Bools]]:
-        """Iterate grids, ids, and whether each id has to differ from all before it of other inputs."""
+        """Iterate grids, ids, and which ids are compared across inputs.
+
+        Without `reach` one of every id of an input: 7.2 speaks of different inputs. With it the id of the first
+        input of all that agree on reach(k): the others' are the same, or else they depend on more.
+        """
         start = 0
         for grids in self.inputs.chunks():
             grids.setflags(write=False)
             ids = self.run(grids)
-            kept = np.ones(ids.shape, dtype=bool)
-            if self.reach is not None and not self.reach.all():
-                kept = self.inputs.first_on(self.reach, start, grids).copy()
-            kept &= ~_repeated_in_row(ids)
+            if self.reach is None or self.reach.all():
+                kept = ~_repeated_in_row(ids)
+            else:
+                kept = self.inputs.first_on(self.reach, start, grids)
             yield grids, ids, kept
             start += len(grids)
 
@@ -159,7 +163,7 @@ class _Run:
                 return
 
     def find(self, identifier: int | None) -> Collision | None:
-        """Return two inputs that share an id."""
+        """Return two inputs, or with `reach` two tokens of any inputs, that share an id."""
         if identifier is None:
             return None
         places: list[tuple[IntArray, int]] = []

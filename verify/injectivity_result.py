@@ -35,10 +35,11 @@ class Collision:
     Parameters
     ----------
     kind
-        `within`: two tokens of one input have the same id. `across`: two inputs share an id. `reach`: two inputs
-        agree on reach(k) and their ids at token k differ. `undefined`: the mapping raised ProofError.
+        `within`: two tokens of one input have the same id. `across`: two inputs share an id (with `reach`, this
+        may be one input and two tokens). `reach`: two inputs agree on reach(k) and their ids at token k differ.
+        `undefined`: the mapping raised ProofError.
     first, second
-        Grids of shape (d, n), in units of delta; the same one twice for `within` and `undefined`.
+        Grids of shape (d, n), in units of delta; one twice for `within` and `undefined`.
     tokens
         The token of either; empty for `undefined`.
     ids
@@ -66,8 +67,9 @@ class Injectivity:
     distinct_within
         7.1: the ids of one input are distinct. UNDECIDED when the mapping is undefined somewhere.
     distinct_across
-        7.2: no two inputs share an id; with `reach`, inputs that differ on it. UNDECIDED when the mapping is
-        undefined somewhere, or depends on more than reach(k) and no two ids were found equal.
+        7.2: no two inputs share an id. With `reach`: the id of token k is one-to-one in reach(k), and no other
+        token has it on any input. UNDECIDED when the mapping is undefined somewhere, or depends on more than
+        reach(k) and no two ids were found equal.
     depends_on_reach_only
         None without `reach`. On a sample, a token's columns outside reach(k) were set to 0 and the ids compared.
     inputs, exhaustive

@@ -167,9 +167,10 @@ class AdversarialInputs(_Stored):
         rng = np.random.default_rng(seed)
         found, seen = [_extremes(d, n, K)[: max(2, count // 4)]], set[bytes]()
         found[0] = _new(found[0], seen, K)
+        size = count - len(seen)
         while len(seen) < count:
-            bases = np.concatenate(found[-3:])
-            found.append(_new(_draft(rng, bases, max(count - len(seen), 1024), K), seen, K))
+            found.append(_new(_draft(rng, np.concatenate(found[-3:]), size, K), seen, K))
+            size = max(count - len(seen), 1024)
         self.grids = np.concatenate(found)[:count]
 
     @property

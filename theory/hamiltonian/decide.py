@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.hamiltonian.deadline import Deadline
-from theory.hamiltonian.digraph import both_ways, either_way, joining_patterns, usable_edges
+from theory.hamiltonian.digraph import both_ways, either_way, is_symmetric, joining_patterns, usable_edges
 from theory.hamiltonian.orders import bandwidth_order, natural_orders
 from theory.hamiltonian.refutations import Exhausted, Refutation, SolverWord
 from theory.hamiltonian.result import HamiltonianPath
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["hamiltonian_path"]
 
 # Connections a second that calls which cannot be stopped manage at least, with room to spare.
-FAST, SLOW = 5e6, 1e6
+FAST, SLOW = 1e7, 1e6
+# The same for maximum flow, in connections times the square root of n.
+FLOW = 5e7
 # Most seconds for each search; on all but large patterns it ends by itself much earlier.
 SEARCH = 2.0
 SEARCH_PER_TOKEN = 1e-5
@@ -134,7 +136,7 @@ def _search(pattern: SparsityPattern, clock: Deadline, say: Callable[[str], None
                 return "reverse Cuthill-McKee order", path
 
     successor: IntArray | None = None
-    if clock.allows(edges.count, SLOW):
+    if clock.allows(edges.count * edges.n**0.5, FLOW):
         say("largest matching")
         successor = largest_matching(edges)
         shortage = unmatched_shortage(edges, successor, union, rank)
@@ -186,16 +188,17 @@ def _search_large(
         if parts is not None:
             return "cut sets", parts
         say("blocks")
-        ends = three_ends(graph, rank, clock.part(0.5, most))
+        ends = three_ends(graph, rank, clock.part(0.1, most))
         if ends is not None:
             return "blocks", ends
-    core = both_ways(edges)
-    if clock.allows(core.count, SLOW) and core.count and strong_components(core).count == 1:
-        say("path growing with rotations")
-        path = grow_path(core, clock.part(0.5, most))
-        if path is not None:
-            return "path growing with rotations", path
-    if successor is not None and core is not edges:
+    if clock.allows(edges.count, SLOW):
+        core = both_ways(edges)
+        if core.count and strong_components(core).count == 1:
+            say("path growing with rotations")
+            path = grow_path(core, clock.part(0.5, most))
+            if path is not None:
+                return "path growing with rotations", path
+    if successor is not None and not is_symmetric(edges):
         say("merging cycles")
         path = merge_cover(edges, successor, clock.part(0.5, most))
         if path is not None:

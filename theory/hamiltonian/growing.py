@@ -38,7 +38,7 @@ def grow_path(graph: Connections, deadline: Deadline, *, seed: int = 0) -> IntAr
     4
     """
     rng = np.random.default_rng(seed)
-    graph = thin(graph, NEIGHBOURS_KEPT, rng)
+    graph = thin(graph, NEIGHBOURS_KEPT, seed=seed)
     for attempt in range(ATTEMPTS):
         growth = _Growth(graph, rng, deadline)
         start = int(np.argmin(graph.degrees)) if attempt == 0 else int(rng.integers(graph.n))

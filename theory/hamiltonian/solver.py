@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["SolverAnswer", "ask_solver"]
 
 WORKER = Path(__file__).with_name("sat_worker.py")
-MOST_EDGES = 2_000_000
-START_UP = 0.1
+MOST_EDGES = 1_000_000
+# Seconds to start Python, and edges a second that the question is written at.
+START_UP, WRITTEN = 0.1, 2e6
 LONGEST = 1e6
 
 
@@ -40,24 +41,24 @@ def ask_solver(edges: Connections, rank: IntArray | None, deadline: Deadline) ->
     """
     if edges.count > MOST_EDGES:
         return SolverAnswer(None, reason=f"{edges.count} edges are too many for the SAT solver")
-    if deadline.left < START_UP:
+    if not deadline.allows(START_UP * WRITTEN + edges.count, WRITTEN):
         return SolverAnswer(None, reason="no time was left for the SAT solver")
-    seconds = min(deadline.left, LONGEST)
     question = {
         "n": edges.n,
         "tails": edges.keys.tolist(),
         "heads": edges.queries.tolist(),
         "rank": None if rank is None else rank.tolist(),
-        "seconds": seconds,
+        "seconds": min(deadline.left, LONGEST),
     }
+    text = json.dumps(question)
     try:
         # -P keeps this folder's own files from standing in for other modules.
         done = subprocess.run(  # noqa: S603 - our own interpreter and file
             [sys.executable, "-P", str(WORKER)],
-            input=json.dumps(question),
+            input=text,
             capture_output=True,
             text=True,
-            timeout=seconds,
+            timeout=min(deadline.left, LONGEST),
             check=True,
         )
         path = json.loads(done.stdout)["path"]
