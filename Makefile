@@ -32,7 +32,7 @@ exhaustive: $(VENV)/.tested
 	$(BIN)/pytest -n $(WORKERS) -m exhaustive
 
 oldest: $(OLDEST)/.tested
-	$(OLDEST)/bin/pytest -n $(WORKERS) -m "not exhaustive" -p no:cacheprovider
+	$(OLDEST)/bin/pytest -n $(WORKERS) -m "not exhaustive" -W "ignore:(pandas|numpy) not found:ImportWarning"
 
 bench: $(VENV)/.tested
 	$(BIN)/python -m benchmarks

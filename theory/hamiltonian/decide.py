@@ -40,8 +40,8 @@ def hamiltonian_path(
     """Decide whether the union digraph has a Hamiltonian path (paper, Assumption 1.2).
 
     The digraph has an edge j -> k whenever j is in A_k^l for some l. Up to 16 tokens the answer is exact, whatever
-    the time limit; beyond, it is undecided where neither a path nor a refutation turns up in time. A path is checked
-    against the pattern before it is returned.
+    the time limit; beyond, it is undecided where neither a path nor a refutation turns up in time. A path is
+    checked against the pattern before it is returned.
 
     Parameters
     ----------
@@ -90,6 +90,7 @@ def _path_found(pattern: SparsityPattern, step: str, path: IntArray) -> Hamilton
     """Check a path against the pattern, and wrap it; None if it is no Hamiltonian path."""
     if not np.array_equal(np.sort(path), np.arange(pattern.n)):
         return None
+    path = np.ascontiguousarray(path, dtype=np.int64)
     joined = joining_patterns(pattern, path)
     if np.any(joined < 0):
         return None
@@ -193,7 +194,9 @@ def _search_large(
             return "blocks", ends
     if clock.allows(edges.count, SLOW):
         core = both_ways(edges)
-        if core.count and strong_components(core).count == 1:
+        if strong_components(core).count == 1 and (
+            core is edges or not _plainly_fails(core, clock.part(0.1, most))
+        ):
             say("path growing with rotations")
             path = grow_path(core, clock.part(0.5, most))
             if path is not None:
@@ -208,3 +211,16 @@ def _search_large(
     if answer.feasible is None:
         return answer.reason, None
     return "SAT solver", answer.path if answer.feasible else SolverWord()
+
+
+def _plainly_fails(graph: Connections, clock: Deadline) -> bool:
+    """Return whether a quick refutation shows that growing a path in this undirected graph is in vain."""
+    from theory.hamiltonian.matching import few_choices
+    from theory.hamiltonian.separators import three_ends, too_many_parts
+
+    refutations = (
+        few_choices(graph, graph, None),
+        too_many_parts(graph, None, clock),
+        three_ends(graph, None, clock),
+    )
+    return any(refutation is not None for refutation in refutations)

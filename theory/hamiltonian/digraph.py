@@ -82,7 +82,7 @@ def either_way(edges: Connections) -> Connections:
 
 
 def thin(graph: Connections, most: int, *, seed: int) -> Connections:
-    """Drop edges of an undirected graph at random where both ends have many, about `most` or more left to each token.
+    """Drop edges of an undirected graph at random where both ends have many; about `most` or more stay.
 
     An edge is kept with probability `most` / (the smaller degree of its ends), by a hash that is the same for both
     directions, so that no sorting is needed.

@@ -104,7 +104,6 @@ def too_many_parts(graph: Connections, rank: IntArray | None, deadline: Deadline
     >>> too_many_parts(spider, None, Deadline(1.0)).to_json()
     {'kind': 'too_many_parts', 'cut': [0], 'parts': [-1, 0, 1, 2], 'rank': None}
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     n = graph.n
@@ -114,7 +113,9 @@ def too_many_parts(graph: Connections, rank: IntArray | None, deadline: Deadline
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     weight = n - np.minimum(place[graph.queries], place[graph.keys])
-    forest = minimum_spanning_tree(csr_array((weight, graph.keys, graph.indptr), shape=(n, n)))
+    weighted = graph.matrix()
+    weighted.data = weight.astype(np.float64)
+    forest = minimum_spanning_tree(weighted)
     earlier = np.bincount(n - forest.data.astype(np.int64), minlength=n)
     joined = earlier[::-1].cumsum()[::-1]
     parts = n - np.arange(n) - joined

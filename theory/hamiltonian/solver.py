@@ -67,4 +67,9 @@ def ask_solver(edges: Connections, rank: IntArray | None, deadline: Deadline) ->
     except (subprocess.SubprocessError, OSError, ValueError, KeyError, TypeError) as error:
         last_line = (getattr(error, "stderr", None) or str(error)).strip().rpartition("\n")[2]
         return SolverAnswer(None, reason=f"the SAT solver failed: {last_line}")
-    return SolverAnswer(False) if path is None else SolverAnswer(True, np.asarray(path, dtype=np.int64))
+    if path is None:
+        return SolverAnswer(False)
+    found = np.asarray(path, dtype=np.int64)
+    if not np.array_equal(np.sort(found), np.arange(edges.n)) or not edges.contains(found[1:], found[:-1]).all():
+        return SolverAnswer(None, reason="the SAT solver answered with something that is no path")
+    return SolverAnswer(True, found)
