@@ -15,6 +15,9 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "A pattern that fails (exit status 1), with the sentence that says what is missing:"
 	-$(BIN)/sparseuap check fixed:n=23,w=5
+	@echo
+	@echo "The proof, built and run in exact arithmetic on a small case:"
+	$(BIN)/sparseuap prove strided:n=5,w=3 --d 1 --delta 1/2 --target sort
 	@echo "The certificate is in out/bigbird.json."
 
 test: $(VENV)/.tested lint unit

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from constructions.cells import cell_count, cells
-from theory.graph import reach_of
+from theory.graph import reach_of, strong_components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,9 @@ class Dependence:
 
 
 def reach_matrix(pattern: SparsityPattern) -> npt.NDArray[np.bool_]:
-    """Return ``reach[k, j]``: token j has a directed path to token k in the union digraph, or is k; n^2 bits.
+    """Return ``reach[k, j]``: token j has a directed path to token k in the union digraph, or is k; n^2 bytes.
+
+    One search a strong component, whose tokens share their reach.
 
     Examples
     --------
@@ -59,7 +61,11 @@ def reach_matrix(pattern: SparsityPattern) -> npt.NDArray[np.bool_]:
     >>> reach_matrix(SparsityPattern.from_lists([[0], [0, 1]])).tolist()
     [[True, False], [True, True]]
     """
-    return np.array([reach_of(pattern.union, token) for token in range(pattern.n)])
+    components = strong_components(pattern.union)
+    if components.count == 1:
+        return np.ones((pattern.n, pattern.n), dtype=bool)
+    first = np.unique(components.labels, return_index=True)[1]
+    return np.array([reach_of(pattern.union, int(token)) for token in first])[components.labels]
 
 
 def dependence_violation(

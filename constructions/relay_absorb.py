@@ -114,15 +114,14 @@ class Absorb:
         Raises
         ------
         ProofError
-            If a slot leaves the band of the tokens at rest, or the query would land on the key.
+            If a slot leaves the band of the tokens at rest.
         """
+        # then the query lands clear of the key too: reach <= radix (key_held - 1) < top, so top + reach < landing
         slots = ((self.low, self.held), (self.key_low, self.key_held), (self.home, self.result))
         if any(low < 0 or low + width > self.top for low, width in slots):
             raise ProofError(
                 f"token {self.query} absorbs token {self.key}: a slot leaves the band 0..{self.top - 1}"
             )
-        if self.landing <= self.top + self.reach:
-            raise ProofError(f"token {self.query} absorbs token {self.key}: it would land on it, raise the band")
 
     def blocks(self, patterns: int) -> Iterator[AttentionBlock | FeedForwardBlock]:
         """Iterate the layers in order; the other patterns of the cycle get identity blocks."""

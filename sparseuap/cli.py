@@ -16,6 +16,7 @@ __all__ = ["main"]
 COMMANDS = {
     "check": "sparseuap.commands.check",
     "recheck": "sparseuap.commands.recheck",
+    "prove": "sparseuap.commands.prove",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import brute_force
 import numpy as np
@@ -11,22 +11,18 @@ import numpy as np
 from constructions.blocks import AffineOnSlot, Identity, SelectiveShift
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from constructions.numbers import Integers
     from constructions.relay import RelayMapping
 
-Ints = npt.NDArray[Any] if TYPE_CHECKING else Any
 
-
-def all_grids(n: int, d: int, levels: int) -> Ints:
+def all_grids(n: int, d: int, levels: int) -> Integers:
     """Every input, shape (K^(dn), d, n)."""
     cells = itertools.product(range(levels), repeat=n * d)
     return np.array(list(cells)).reshape(-1, d, n)
 
 
-def fault(attends: brute_force.Attends, grids: Ints, ids: Ints) -> str | None:
+def fault(attends: brute_force.Attends, grids: Integers, ids: Integers) -> str | None:
     """Say what is wrong: an id that depends on more than reach(k), or on less, or that two tokens share."""
-    n = len(attends[0])
     distinct = []
     for token, members in enumerate(brute_force.reach(attends)):
         seen = grids[:, :, sorted(members)].reshape(len(grids), -1)
@@ -41,7 +37,7 @@ def fault(attends: brute_force.Attends, grids: Ints, ids: Ints) -> str | None:
     return "two tokens share an id" if np.unique(ids).size < sum(distinct) else None
 
 
-def literal_with_checks(mapping: RelayMapping, grids: Ints) -> Ints:
+def literal_with_checks(mapping: RelayMapping, grids: Integers) -> Integers:
     """Run the blocks one by one; after every one, all numbers within the bound and no two tokens ever equal.
 
     At rest (between two steps) the tokens' ranges over all inputs must be disjoint intervals; in a selective shift
@@ -66,7 +62,7 @@ def literal_with_checks(mapping: RelayMapping, grids: Ints) -> Ints:
     return values
 
 
-def _check_shift(mapping: RelayMapping, block: SelectiveShift, values: Ints) -> None:
+def _check_shift(mapping: RelayMapping, block: SelectiveShift, values: Integers) -> None:
     inside = (2 * values > block.low2) & (2 * values < block.high2)
     tokens = np.flatnonzero(inside.any(axis=0))
     assert tokens.size == 1

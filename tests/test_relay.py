@@ -1,4 +1,4 @@
-"""The relay construction against the reach theorem: which inputs every id codes, exhaustively on small patterns."""
+"""The relay construction against the reach theorem: which inputs every id codes, exhaustively."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def test_every_digraph_on_four_tokens_block_by_block(levels: int, shared: str) -
         check(attends, 1, levels, shared=shared)
 
 
-@pytest.mark.parametrize("shared", [None, "repeat", "once"])
-def test_random_patterns_up_to_seven_tokens(shared: str | None) -> None:
-    for number, attends in enumerate(brute_force.random_patterns(1000, seed=7, self_attending=True)):
+@pytest.mark.parametrize(("shared", "seed"), [(None, 7), ("repeat", 8), ("once", 9)])
+def test_random_patterns_up_to_seven_tokens(shared: str | None, seed: int) -> None:
+    for number, attends in enumerate(brute_force.random_patterns(1000, seed=seed, self_attending=True)):
         check(attends, 1, 2, literal=number % 20 == 0, shared=shared)
 
 
@@ -110,21 +110,31 @@ def test_strongly_connected_patterns_cost_what_the_formula_says(source: str, d: 
 
 
 def test_one_token_needs_nothing() -> None:
-    for attends in ([[0]], [[]]):
-        mapping = build_relay(SparsityPattern.from_lists(attends), 2, 3)
+    for rows in ([0], []):
+        mapping = build_relay(SparsityPattern.from_lists([rows]), 2, 3)
         grids = all_grids(1, 2, 3)
         assert mapping.stages == ()
         assert np.array_equal(mapping.ids(grids), mapping.initial(grids))
         assert mapping.decode(0, 7) == {0: (1, 2)}
 
 
-@pytest.mark.parametrize("source", ["ring:n=14", "window:n=14,w=1", "hub:n=14"])
-def test_python_integers_and_int64_agree_up_to_the_last_bit(source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "levels"),
+    [
+        ("ring:n=14", 2**4),
+        ("window:n=14,w=1", 2**4),
+        ("hub:n=14", 2**4),
+        ("ring:n=3", 2**19),
+        ("causal:n=3", 3**12),
+    ],
+)
+def test_python_integers_and_int64_agree_up_to_the_last_bit(source: str, levels: int) -> None:
     pattern = parse_family(source)
-    mapping = build_relay(pattern, 1, 16)
+    mapping = build_relay(pattern, 1, levels)
     assert mapping.dtype == np.int64
-    grids = np.random.default_rng(5).integers(0, 16, (50, 1, 14))
-    grids[0], grids[1] = 0, 15
+    assert mapping.bound.bit_length() >= 59
+    grids = np.random.default_rng(5).integers(0, levels, (50, 1, pattern.n))
+    grids[0], grids[1] = 0, levels - 1
     ids = mapping.ids(grids)
     objects = mapping.initial(grids).astype(object)
     assert np.array_equal(run_fused(list(mapping.stages), objects, pattern), ids)
@@ -208,7 +218,7 @@ def test_bad_input_is_named() -> None:
         build_relay(SparsityPattern.from_lists([[0, 1], [0, 1]], [[0], [0]]), 1, 2)
     with pytest.raises(PatternError, match="root 3 is no token"):
         build_relay(ring, 1, 2, root=3)
-    with pytest.raises(PatternError, match="every token 0..2 once"):
+    with pytest.raises(PatternError, match=r"every token 0\.\.2 once"):
         build_relay(ring, 1, 2, order=[0, 1, 1])
     with pytest.raises(PatternError, match="K >= 2"):
         build_relay(ring, 1, 1)

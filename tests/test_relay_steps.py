@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,159 +11,149 @@ import pytest
 from relay_oracle import all_grids, fault
 
 from constructions.blocks import AffineOnSlot, SelectiveShift
-from constructions.numbers import ProofError
-from constructions.relay import build_relay
+from constructions.numbers import Integers, ProofError
+from constructions.relay import RelayMapping, build_relay
 from constructions.relay_absorb import Absorb
 from constructions.relay_plan import MoveKind
 from constructions.relay_stage import RelayStage
+from constructions.stage import run_literal
 from theory.patterns import SparsityPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from constructions.blocks import AttentionBlock, FeedForwardBlock
-    from constructions.relay import RelayMapping
+    from constructions.stage import Stage
 
 PAIR = SparsityPattern.from_lists([[0, 1], [1]])
 CHAIN = [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
-EDIT = "Callable[[AttentionBlock | FeedForwardBlock], AttentionBlock | FeedForwardBlock]"
 
 
 @pytest.mark.parametrize(("held", "key_held"), list(itertools.product((1, 2, 3, 4, 5), repeat=2)))
 def test_absorb_and_release_are_inverse_and_exact(held: int, key_held: int) -> None:
     """All pairs of codes: x + held y, nothing else; the release gives x back; odd and even widths."""
     codes = np.array(list(itertools.product(range(held), range(key_held))))
-    top = 100
-    absorb = Absorb(MoveKind.ABSORB, 0, 1, 0, 3, held, 20, key_held, 40, top)
-    absorb.check()
-    absorbed = RelayStage("gather", (absorb,), PAIR)
-    state = codes + [3, 20]
-    after = state.copy()
-    after[:, 0] = 40 + codes @ [1, held]
-    assert np.array_equal(absorbed.apply(state, PAIR), after)
-    assert np.array_equal(run_blocks(absorbed.blocks(), state), after)
-    release = Absorb(MoveKind.RELEASE, 0, 1, 0, 40, held * key_held, 20, key_held, 3, top)
-    release.check()
-    released = RelayStage("release", (release,), PAIR)
-    assert np.array_equal(released.apply(after, PAIR), state)
-    assert np.array_equal(run_blocks(released.blocks(), after), state)
-    copy = Absorb(MoveKind.COPY, 0, 1, 0, 3, held, 20, key_held, 40, top)
-    copied = RelayStage("broadcast", (copy,), PAIR)
-    both = np.column_stack((40 + codes[:, 1], state[:, 1]))
-    assert np.array_equal(copied.apply(state, PAIR), both)
-    assert np.array_equal(run_blocks(copied.blocks(), state), both)
-
-
-def run_blocks(blocks: Iterator[AttentionBlock | FeedForwardBlock], values: np.ndarray) -> np.ndarray:
-    for block in blocks:
-        values = block.apply(values, PAIR)
-    return values
-
-
-def spoiled(mapping: RelayMapping, edit: EDIT) -> str | None:
-    """Run the blocks, each edited, and say what the check finds; an error on the way counts."""
-    grids = all_grids(4, 1, mapping.K)
-    values = mapping.initial(grids)
-    try:
-        for stage in mapping.stages:
-            for block in stage.blocks():
-                values = edit(block).apply(values, mapping.pattern)
-    except ProofError as error:
-        return str(error)
-    return fault([CHAIN], grids, values)
+    state = codes + np.array([3, 20])
+    after = np.column_stack((40 + codes[:, 0] + held * codes[:, 1], state[:, 1]))
+    taken = np.column_stack((40 + codes[:, 1], state[:, 1]))
+    absorb = Absorb(MoveKind.ABSORB, 0, 1, 0, 3, held, 20, key_held, 40, 100)
+    release = Absorb(MoveKind.RELEASE, 0, 1, 0, 40, held * key_held, 20, key_held, 3, 100)
+    copy = Absorb(MoveKind.COPY, 0, 1, 0, 3, held, 20, key_held, 40, 100)
+    for step, before, expected in ((absorb, state, after), (release, after, state), (copy, state, taken)):
+        step.check()
+        stage = RelayStage("one step", (step,), PAIR)
+        assert np.array_equal(stage.apply(before, PAIR), expected)
+        values = before
+        for block in stage.blocks():
+            values = block.apply(values, PAIR)
+            assert abs(values).max() <= step.bound
+        assert np.array_equal(values, expected)
 
 
 @pytest.fixture(params=[2, 3])
 def mapping(request: pytest.FixtureRequest) -> RelayMapping:
-    return build_relay(SparsityPattern.from_lists(CHAIN), 1, request.param)
+    return build_relay(SparsityPattern.from_lists(CHAIN), 1, request.param, root=1)
 
 
-def test_unspoiled_the_check_finds_nothing(mapping: RelayMapping) -> None:
-    assert spoiled(mapping, lambda block: block) is None
+def relay_stages(mapping: RelayMapping) -> list[RelayStage]:
+    return [stage for stage in mapping.stages if isinstance(stage, RelayStage)]
 
 
-def test_a_smaller_stretch_of_the_key_collides(mapping: RelayMapping) -> None:
-    """2M < W: two pairs of codes get one number."""
-
-    def edit(block: AttentionBlock | FeedForwardBlock) -> AttentionBlock | FeedForwardBlock:
-        if isinstance(block, AffineOnSlot) and block.multiply > 1:
-            smaller = block.multiply - 1
-            return replace(block, multiply=smaller, add=block.add + block.low)
-        if isinstance(block, AffineOnSlot) and block.divide > 2:
-            return replace(block, divide=block.divide - 1)
-        return block
-
-    assert spoiled(mapping, edit) is not None
-
-
-def test_another_shift_factor_fails(mapping: RelayMapping) -> None:
-    """Factor 1 forgets the query's own code; factor 3 leaves the slot."""
-    for factor in (1, 3):
-
-        def edit(block: AttentionBlock | FeedForwardBlock, c: int = factor) -> AttentionBlock | FeedForwardBlock:
-            return replace(block, factor=c) if isinstance(block, SelectiveShift) else block
-
-        assert spoiled(mapping, edit) is not None
+def spoiled(mapping: RelayMapping, step_class: type[Absorb]) -> str:
+    """Run all blocks with steps of another class and say what is found wrong: by psi, by a slot, or by the ids."""
+    grids = all_grids(4, 1, mapping.K)
+    values: Integers = mapping.initial(grids)
+    try:
+        for stage in relay_stages(mapping):
+            steps = [step_class(*(getattr(step, f.name) for f in fields(Absorb))) for step in stage.steps]
+            changed: Stage = RelayStage(stage.name, tuple(steps), mapping.pattern)
+            values = run_literal(changed, values, mapping.pattern)
+    except ProofError as error:
+        return str(error)
+    return fault([CHAIN], grids, values) or "nothing"
 
 
-def test_a_window_wider_than_the_slot_moves_another_token(mapping: RelayMapping) -> None:
-    def edit(block: AttentionBlock | FeedForwardBlock) -> AttentionBlock | FeedForwardBlock:
-        return replace(block, high2=2 * mapping.bound + 1) if isinstance(block, SelectiveShift) else block
+class SmallerStretch(Absorb):
+    """2M < W."""
 
-    assert spoiled(mapping, edit) is not None
-
-
-def test_a_window_narrower_than_the_slot_leaves_an_input_out(mapping: RelayMapping) -> None:
-    def edit(block: AttentionBlock | FeedForwardBlock) -> AttentionBlock | FeedForwardBlock:
-        return replace(block, low2=block.low2 + 2) if isinstance(block, SelectiveShift) else block
-
-    assert spoiled(mapping, edit) is not None
+    @property
+    def stretch(self) -> int:
+        return max(1, super().stretch - 1)
 
 
-def test_leaving_the_key_up_fails(mapping: RelayMapping) -> None:
-    """Without the inverse map the key is not where later steps look for it."""
+class FactorOne(Absorb):
+    """The shift moves the query onto the key and forgets its own code."""
 
-    def edit(block: AttentionBlock | FeedForwardBlock) -> AttentionBlock | FeedForwardBlock:
-        above = (
-            isinstance(block, AffineOnSlot) and block.multiply == 1 and block.low == mapping.stages[0].steps[0].top
-        )
-        return replace(block, low=-1, high=-1) if above else block
-
-    assert spoiled(mapping, edit) is not None
+    @property
+    def shift(self) -> SelectiveShift:
+        return replace(super().shift, factor=1)
 
 
-def test_a_child_must_be_cleared_before_the_broadcast(mapping: RelayMapping) -> None:
-    """What it still holds from the gather mixes with the root's code: not one-to-one, or out of every slot."""
+class WiderWindow(Absorb):
+    """The window holds the whole band of the tokens at rest."""
 
-    def edit(block: AttentionBlock | FeedForwardBlock) -> AttentionBlock | FeedForwardBlock:
-        if isinstance(block, AffineOnSlot) and block.multiply == 0:
-            return replace(block, multiply=-1, add=block.low - 1)
-        if isinstance(block, SelectiveShift):
-            return replace(block, low2=-2 * mapping.bound - 1)
-        return block
-
-    assert spoiled(mapping, edit) is not None
+    @property
+    def shift(self) -> SelectiveShift:
+        return replace(super().shift, high2=2 * self.top - 1)
 
 
-@dataclass(frozen=True)
-class Steps:
-    """The first stage of a mapping, one field of its first step changed."""
+class NarrowerWindow(Absorb):
+    """The least number of the query's slot lies outside the window."""
 
-    mapping: RelayMapping
-
-    def with_first(self, **changes: object) -> Absorb:
-        return replace(self.mapping.stages[0].steps[0], **changes)  # type: ignore[arg-type]
+    @property
+    def shift(self) -> SelectiveShift:
+        return replace(super().shift, low2=super().shift.low2 + 2)
 
 
-def test_planning_refuses_a_band_that_is_too_low(mapping: RelayMapping) -> None:
-    first = Steps(mapping)
-    first.with_first().check()
-    with pytest.raises(ProofError, match="leaves the band"):
-        first.with_first(top=mapping.K).check()
-    with pytest.raises(ProofError, match="leaves the band"):
-        first.with_first(low=-1).check()
-    with pytest.raises(ProofError, match="would land on it"):
-        Absorb(MoveKind.COPY, 0, 1, 0, 0, 1, 0, 1, 0, -1).check()
+class KeyStaysUp(Absorb):
+    """The key is not put back."""
+
+    @property
+    def back(self) -> AffineOnSlot:
+        return replace(super().back, low=-1, high=-1)
+
+
+class QueryStaysUp(Absorb):
+    """The query is not brought home."""
+
+    @property
+    def back_home(self) -> AffineOnSlot:
+        return replace(super().back_home, low=-1, high=-1)
+
+
+class NotCleared(Absorb):
+    """A child keeps what it holds from the gather when the root's code comes down."""
+
+    @property
+    def depth(self) -> int:
+        return self.held - 1
+
+    @property
+    def down(self) -> AffineOnSlot:
+        return replace(super().down, multiply=-1, add=self.low - 1) if self.kind is MoveKind.COPY else super().down
+
+
+@pytest.mark.parametrize(
+    ("step_class", "found"),
+    [
+        (Absorb, "nothing"),
+        (SmallerStretch, "one id for two inputs"),
+        (FactorOne, "tie"),
+        (WiderWindow, "not divisible|tie"),
+        (NarrowerWindow, "one id for two inputs|tie"),
+        (KeyStaysUp, "tie"),
+        (QueryStaysUp, "one id for two inputs"),
+        (NotCleared, "not divisible|tie"),
+    ],
+)
+def test_every_constant_matters(mapping: RelayMapping, step_class: type[Absorb], found: str) -> None:
+    wrong = spoiled(mapping, step_class)
+    assert any(phrase in wrong for phrase in found.split("|")), wrong
+
+
+def test_planning_refuses_a_slot_outside_the_band(mapping: RelayMapping) -> None:
+    first = relay_stages(mapping)[0].steps[0]
+    first.check()
+    for wrong in (replace(first, top=mapping.K), replace(first, low=-1), replace(first, home=first.top)):
+        with pytest.raises(ProofError, match="leaves the band"):
+            wrong.check()
 
 
 def test_a_state_that_the_step_never_meets_is_refused(mapping: RelayMapping) -> None:
@@ -174,7 +164,8 @@ def test_a_state_that_the_step_never_meets_is_refused(mapping: RelayMapping) -> 
 
 def test_a_pattern_without_the_connection_is_refused(mapping: RelayMapping) -> None:
     values = mapping.initial(np.zeros((1, 4), dtype=int))
+    first = mapping.stages[0]
     same = SparsityPattern.from_lists(CHAIN)
-    assert np.array_equal(mapping.stages[0].apply(values, same), mapping.stages[0].apply(values, mapping.pattern))
+    assert np.array_equal(first.apply(values, same), first.apply(values, mapping.pattern))
     with pytest.raises(ProofError, match="does not attend to token"):
-        mapping.stages[0].apply(values, SparsityPattern.from_lists([[k] for k in range(4)]))
+        first.apply(values, SparsityPattern.from_lists([[k] for k in range(4)]))

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.lemma_check import Lemma, Witness, all_max_shifts, chunk_by_chunk, first_bad, mapping_of, path_of
-from verify.lemma_shifts import PROOF, shift_bound, shifted
+from verify.lemma_check import Lemma, Witness, first_bad, mapping_of
+from verify.lemma_shifts import PROOF
+from verify.lemma_trace import all_max_shifts, shift_bound
 
 if TYPE_CHECKING:
-    from constructions.mapping import StagedMapping
     from constructions.numbers import Integers
-    from theory.patterns import Connections, IntArray
+    from theory.patterns import Connections
     from verify.input_set import InputSet
     from verify.lemma_check import Subject
+    from verify.lemma_trace import Trace
 
 __all__ = ["EQUATION_12", "EQUATION_13", "INTERVALS", "LEADER", "RESIDUES"]
 
@@ -39,54 +40,49 @@ def _over_rows(values: Integers, layer: Connections) -> Integers:
     return np.asarray(np.maximum.reduceat(values[:, layer.keys], layer.indptr[:-1], axis=1))
 
 
-def _attained(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _attained(trace: Trace) -> Witness | None:
     """Eq. (13) after t = 1..s shifts, for B the attended sets of the pattern whose turn is next."""
-    pattern = mapping.pattern
-    values = seen = shifted(mapping, grids)  # M^t, and the greatest z~ over S_k^t
-    for t, block in enumerate(all_max_shifts(mapping).blocks(), start=1):
+    pattern = trace.mapping.pattern
+    values = seen = trace.shifted  # M^t, and the greatest z~ over S_k^t
+    for t, block in enumerate(all_max_shifts(trace.mapping).blocks(), start=1):
         values, seen = block.apply(values, pattern), _over_rows(seen, pattern.layers[block.layer])
         layer = pattern.layers[t % pattern.p]
         best, most = _over_rows(values, layer), _over_rows(seen, layer)
         leads = values[:, layer.keys] == np.repeat(best, layer.degrees, axis=1)
         own = np.maximum.reduceat(np.where(leads, seen[:, layer.keys], -1), layer.indptr[:-1], axis=1)
         why = f"the greatest M^{t} over its attended set is not where the greatest z~ has been seen"
-        witness = first_bad(own != most, grids, why, seen_there=own, greatest=most)
+        witness = first_bad(own != most, trace.grids, why, seen_there=own, greatest=most)
         if witness is not None:
             return witness
     return None
 
 
-def _leader_seen(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _leader_seen(trace: Trace) -> Witness | None:
     """Return a token k with no z~_gamma(n) in S_k^s: what the proof needs Assumption 1.3 for."""
-    last = int(path_of(mapping)[-1])
-    leader = seen = shifted(mapping, grids)
-    for block in all_max_shifts(mapping).blocks():
-        seen = _over_rows(seen, mapping.pattern.layers[block.layer])
-    leader = leader[:, last : last + 1]
-    why = f"the id of gamma(n), token {last}, does not arrive"
-    return first_bad(seen != leader, grids, why, greatest=seen, leader=leader)
+    seen = trace.shifted
+    for block in all_max_shifts(trace.mapping).blocks():
+        seen = _over_rows(seen, trace.mapping.pattern.layers[block.layer])
+    why = f"the id of gamma(n), token {trace.last}, does not arrive"
+    return first_bad(seen != trace.leader, trace.grids, why, greatest=seen, leader=trace.leader)
 
 
-def _in_interval(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _in_interval(trace: Trace) -> Witness | None:
     """Return a q_k outside [c^s z~_gamma(n), c^s (z~_gamma(n) + delta))."""
-    last, stage = int(path_of(mapping)[-1]), all_max_shifts(mapping)
-    before = shifted(mapping, grids)
-    leader, ids = before[:, last : last + 1], stage.apply(before, mapping.pattern)
+    stage = all_max_shifts(trace.mapping)
     power = stage.factor**stage.count
     if power == 0:
-        return Witness(grids[0].copy(), 0, {"c": 0}, "q_k lies in no interval of width 0")
-    found = _wide(ids, power) // power
-    why = f"q_k leaves the interval of z~ of gamma(n), token {last}"
-    return first_bad(found != leader, grids, why, q=ids, q_over_power=found, leader=leader)
+        return Witness(trace.grids[0].copy(), 0, {"c": 0}, "q_k lies in no interval of width 0")
+    found = _wide(trace.q, power) // power
+    why = f"q_k leaves the interval of z~ of gamma(n), token {trace.last}"
+    return first_bad(found != trace.leader, trace.grids, why, q=trace.q, q_over_power=found, leader=trace.leader)
 
 
-def _residue(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _residue(trace: Trace) -> Witness | None:
     """Return a q_k whose residue modulo c delta is not z~_k."""
-    stage = all_max_shifts(mapping)
-    before = shifted(mapping, grids)
-    ids = stage.apply(before, mapping.pattern)
-    found = _wide(ids, stage.factor) % max(stage.factor, 1)
-    return first_bad(found != before, grids, "q_k mod c delta is not z~_k", q=ids, residue=found, wanted=before)
+    factor, wanted = all_max_shifts(trace.mapping).factor, trace.shifted
+    found = _wide(trace.q, factor) % max(factor, 1)
+    why = "q_k mod c delta is not z~_k"
+    return first_bad(found != wanted, trace.grids, why, q=trace.q, residue=found, wanted=wanted)
 
 
 def _wide(values: Integers, number: int) -> Integers:
@@ -97,8 +93,8 @@ def _wide(values: Integers, number: int) -> Integers:
 EQUATION_12 = Lemma(
     "eq. 12",
     "(1 + n delta^{-nd-1} / c)^s <= 2; with the paper's c this is ((2s+1) / 2s)^s <= 2",
-    _growth,
-    PROOF,
+    find=_growth,
+    constructions=PROOF,
     of_inputs=False,
 )
 """Why 2 s is enough in c: the lower terms together stay below one step of the leading one."""
@@ -106,31 +102,31 @@ EQUATION_12 = Lemma(
 EQUATION_13 = Lemma(
     "eq. 13",
     "the greatest M^t over a set B is where the greatest z~ over the union of the S_k^t, k in B, was seen",
-    chunk_by_chunk(_attained),
-    PROOF,
+    look=_attained,
+    constructions=PROOF,
 )
 """The maxima follow z~, so the id of gamma(n) travels; the paper states t = 1, the induction needs all t < s."""
 
 LEADER = Lemma(
     "leader seen",
     "gamma(n) lies in S_k^s for every token k (what the proof uses of Assumption 1.3)",
-    chunk_by_chunk(_leader_seen),
-    PROOF,
+    look=_leader_seen,
+    constructions=PROOF,
 )
 """Fails, with the token, where s is too small."""
 
 INTERVALS = Lemma(
     "intervals",
     "every q_k lies in [c^s z~_gamma(n), c^s (z~_gamma(n) + delta))",
-    chunk_by_chunk(_in_interval),
-    PROOF,
+    look=_in_interval,
+    constructions=PROOF,
 )
 """Ids of different inputs lie in different intervals: 7.2."""
 
 RESIDUES = Lemma(
     "residues",
     "q_k mod c delta = z~_k; with the paper's c the modulus is 2 s n delta^{-nd}",
-    chunk_by_chunk(_residue),
-    PROOF,
+    look=_residue,
+    constructions=PROOF,
 )
 """Ids of one input keep the distinct z~ as residues: 7.1."""

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.all_max_shift import AllMaxShifts
 from constructions.mapping import StagedMapping
 from constructions.numbers import Integers, ProofError
-from constructions.selective_shift import SelectiveShifts
 from theory.verdicts import Answer
 from verify.input_set import first_raising, is_exhaustive
+from verify.lemma_trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from constructions.network import Network
     from theory.patterns import IntArray
     from verify.input_set import Bools, InputSet
 
     Subject = StagedMapping | Network
-    Find = Callable[[Subject, InputSet], "Witness | None"]
 
-__all__ = [
-    "Lemma",
-    "LemmaCheck",
-    "Witness",
-    "all_max_shifts",
-    "chunk_by_chunk",
-    "first_bad",
-    "mapping_of",
-    "path_of",
-    "shifts",
-]
-
-Kind = TypeVar("Kind", SelectiveShifts, AllMaxShifts)
+__all__ = ["Lemma", "LemmaCheck", "Witness", "first_bad", "look_through", "mapping_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +89,11 @@ class Lemma:
     statement
         One line.
     find
-        Takes a mapping or network and the inputs, returns a witness or None; ProofError counts as a failure.
+        Takes a mapping or network and all inputs, and returns a witness or None; ProofError counts as a failure.
     constructions
         Which contextual mappings it speaks of.
+    look
+        In place of `find` where chunks of inputs can be looked at one by one: takes the run of one, in the same way.
     of_network
         Whether it speaks of the whole network.
     of_inputs
@@ -114,8 +102,9 @@ class Lemma:
 
     name: str
     statement: str
-    find: Find
+    find: Callable[[Subject, InputSet], Witness | None] | None = None
     constructions: tuple[str, ...] = ("paper", "merged", "relay")
+    look: Callable[[Trace], Witness | None] | None = None
     of_network: bool = False
     of_inputs: bool = True
 
@@ -139,6 +128,11 @@ class Lemma:
         ProofError
             If the statement does not speak of `subject`, or the inputs are not for it.
         """
+        self.refuse(subject, inputs)
+        return self.result(inputs, self.search(subject, inputs))
+
+    def refuse(self, subject: Subject, inputs: InputSet) -> None:
+        """Raise ProofError if the statement does not speak of `subject`, or the inputs are not for it."""
         mapping = mapping_of(subject)
         if not self.applies_to(subject):
             kind = "a network" if self.of_network else f"the constructions {', '.join(self.constructions)}"
@@ -150,10 +144,20 @@ class Lemma:
                 f"inputs with d = {inputs.d}, n = {inputs.n}, K = {inputs.K} are not for a mapping with"
                 f" d = {mapping.d}, n = {mapping.pattern.n}, K = {mapping.K}"
             )
+
+    def search(self, subject: Subject, inputs: InputSet) -> Witness | None:
+        """Return a place where the statement fails, or None."""
+        if self.look is not None:
+            return look_through([self], mapping_of(subject), inputs)[self.name]
+        if self.find is None:
+            raise ProofError(f"nothing says how to check {self.name}")
         try:
-            witness = self.find(subject, inputs)
+            return self.find(subject, inputs)
         except ProofError as error:
-            witness = Witness(None, None, {}, f"the run breaks off: {error}")
+            return Witness(None, None, {}, f"the run breaks off: {error}")
+
+    def result(self, inputs: InputSet, witness: Witness | None) -> LemmaCheck:
+        """Put what was found into words."""
         count = inputs.count if self.of_inputs else 0
         why = str(witness) if witness else f"holds on {inputs.description}" if self.of_inputs else "holds"
         answer = Answer.FAILS if witness else Answer.HOLDS
@@ -161,22 +165,31 @@ class Lemma:
         return LemmaCheck(self.name, self.statement, answer, count, exhaustive, witness, why)
 
 
-def chunk_by_chunk(look: Callable[[StagedMapping, IntArray], Witness | None]) -> Find:
-    """Return a search over the chunks of the inputs; where the run breaks off, the witness is one such input."""
+def look_through(lemmas: Sequence[Lemma], mapping: StagedMapping, inputs: InputSet) -> dict[str, Witness | None]:
+    """Look at the run of every chunk for all these lemmas at once; where it breaks off, one such input is found.
 
-    def find(subject: Subject, inputs: InputSet) -> Witness | None:
-        mapping = mapping_of(subject)
-        for grids in inputs.chunks():
-            try:
-                witness = look(mapping, grids)
-            except ProofError:
-                grid, reason = first_raising(lambda some: look(mapping, some), grids)
-                return Witness(grid, None, {}, f"the run breaks off: {reason}")
-            if witness is not None:
-                return witness
-        return None
+    Returns
+    -------
+    dict[str, Witness | None]
+        The first witness for every lemma, by name.
+    """
+    found: dict[str, Witness | None] = dict.fromkeys(lemma.name for lemma in lemmas)
+    for grids in inputs.chunks():
+        trace = Trace(mapping, grids)
+        for lemma in lemmas:
+            if lemma.look is not None and found[lemma.name] is None:
+                found[lemma.name] = _look(lemma.look, trace)
+        if None not in found.values():
+            break
+    return found
 
-    return find
+
+def _look(look: Callable[[Trace], Witness | None], trace: Trace) -> Witness | None:
+    try:
+        return look(trace)
+    except ProofError:
+        grid, reason = first_raising(lambda grids: look(Trace(trace.mapping, grids)), trace.grids)
+        return Witness(grid, None, {}, f"the run breaks off: {reason}")
 
 
 def first_bad(
@@ -209,26 +222,3 @@ def first_bad(
 def mapping_of(subject: Subject) -> StagedMapping:
     """Return the contextual mapping of a network, or the mapping itself."""
     return subject if isinstance(subject, StagedMapping) else subject.mapping
-
-
-def path_of(mapping: StagedMapping) -> IntArray:
-    """Return gamma(1), ..., gamma(n), read from the embedding: gamma(1) has the greatest position (eq. 7)."""
-    order = np.argsort(mapping.positions, kind="stable")
-    return np.concatenate((order[-1:], order[:-1]))
-
-
-def shifts(mapping: StagedMapping) -> SelectiveShifts:
-    """Return the stage of the selective shifts."""
-    return _stage(mapping, SelectiveShifts)
-
-
-def all_max_shifts(mapping: StagedMapping) -> AllMaxShifts:
-    """Return the stage of the all-max-shifts."""
-    return _stage(mapping, AllMaxShifts)
-
-
-def _stage(mapping: StagedMapping, kind: type[Kind]) -> Kind:
-    for stage in mapping.stages:
-        if isinstance(stage, kind):
-            return stage
-    raise ProofError(f"the mapping has no stage of {kind.__name__}")

@@ -9,17 +9,17 @@ import numpy as np
 from constructions.positional_embedding import embed
 from constructions.quantization import Quantization
 from constructions.value_mapping import RAW
-from verify.lemma_check import Lemma, Witness, chunk_by_chunk, first_bad
+from verify.lemma_check import Lemma, Witness, first_bad
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from constructions.mapping import StagedMapping
     from constructions.network import Network
     from constructions.targets import Floats
     from theory.patterns import IntArray
     from verify.input_set import Bools, InputSet
     from verify.lemma_check import Subject
+    from verify.lemma_trace import Trace
 
 __all__ = ["LEMMA_3", "LEMMA_6", "LEMMA_8", "RESOLUTION", "points_in_cells"]
 
@@ -43,8 +43,9 @@ def points_in_cells(grids: IntArray) -> Iterator[IntArray]:
     yield corners + np.random.default_rng(0).integers(RESOLUTION, size=grids.shape)
 
 
-def _quantized(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _quantized(trace: Trace) -> Witness | None:
     """Lemma 6: every point of a cell comes out as the cell's lower corner, embedded."""
+    mapping, grids = trace.mapping, trace.grids
     quantization = Quantization(mapping.d, mapping.pattern.n, mapping.K, RESOLUTION)
     wanted = embed(grids * RESOLUTION, mapping.positions, mapping.step * RESOLUTION)
     for points in points_in_cells(grids):
@@ -68,24 +69,26 @@ def _written(subject: Subject, inputs: InputSet) -> Witness | None:
         numbers = {"window": window, "later": later, "slot": int(values.slots.flat[window])}
         return Witness(None, window % n, numbers, "its output falls in a window still to come")
 
-    def look(mapping: StagedMapping, grids: IntArray) -> Witness | None:
-        references = values.apply(mapping.ids(grids))
-        numbers = cell_numbers(grids, mapping.K)
+    def look(trace: Trace) -> Witness | None:
+        references = values.apply(trace.q)
+        numbers = cell_numbers(trace.grids, trace.mapping.K)
         wrong = _differ(values.read(references), values.outputs[numbers])
         wanted = numbers[:, None] * n + np.arange(n)
-        return first_bad(wrong, grids, "not A_G after the value mapping", written_by=references, window=wanted)
+        return first_bad(
+            wrong, trace.grids, "not A_G after the value mapping", written_by=references, window=wanted
+        )
 
-    return chunk_by_chunk(look)(network.mapping, inputs)
+    return _searched(look, network, inputs)
 
 
 def _composed(subject: Subject, inputs: InputSet) -> Witness | None:
     """Lemma 3: gbar(X) = A_G for points X of the cell of G, and A_G is f(G)."""
     network = cast("Network", subject)
 
-    def look(mapping: StagedMapping, grids: IntArray) -> Witness | None:
-        numbers = cell_numbers(grids, mapping.K)
-        outputs = network.values.outputs[numbers]
-        target = network.target(grids / mapping.K)
+    def look(trace: Trace) -> Witness | None:
+        grids = trace.grids
+        outputs = network.values.outputs[cell_numbers(grids, trace.mapping.K)]
+        target = network.target(grids / trace.mapping.K)
         off = np.abs(outputs - target) > ROUNDING * (1 + np.abs(target))
         witness = first_bad(_columns(off), grids, f"A_G is not {network.target.name} at the corner")
         for points in points_in_cells(grids):
@@ -97,7 +100,12 @@ def _composed(subject: Subject, inputs: InputSet) -> Witness | None:
                 )
         return witness
 
-    return chunk_by_chunk(look)(network.mapping, inputs)
+    return _searched(look, network, inputs)
+
+
+def _searched(look: Callable[[Trace], Witness | None], network: Network, inputs: InputSet) -> Witness | None:
+    """Look at the run of every chunk."""
+    return Lemma("", "", look=look).search(network, inputs)
 
 
 def cell_numbers(grids: IntArray, levels: int) -> IntArray:
@@ -125,14 +133,14 @@ def _columns(entries: Bools) -> Bools:
 LEMMA_6 = Lemma(
     "Lemma 6",
     f"quantization takes X + E to G + E for X in the cell of G (corners and points inside, in delta/{RESOLUTION})",
-    chunk_by_chunk(_quantized),
+    look=_quantized,
 )
 """The first step of the network."""
 
 LEMMA_8 = Lemma(
     "Lemma 8",
     "the value mapping turns id q(H)_k into column k of A_{H-E}, and no output falls in a window still to come",
-    _written,
+    find=_written,
     of_network=True,
 )
 """The last step of the network."""
@@ -140,7 +148,7 @@ LEMMA_8 = Lemma(
 LEMMA_3 = Lemma(
     "Lemma 3",
     f"gbar(X) = fbar(X) = f(G) for X in the cell of G (corners and points inside, in delta/{RESOLUTION})",
-    _composed,
+    find=_composed,
     of_network=True,
 )
 """The composition of all steps."""

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.positional_embedding import initial_interval
-from constructions.relay import RelayMapping, RelayStage
-from verify.lemma_check import Lemma, Witness, chunk_by_chunk, first_bad, mapping_of
+from constructions.relay import RelayMapping
+from constructions.relay_stage import RelayStage
+from verify.lemma_check import Lemma, Witness, first_bad, mapping_of
 
 if TYPE_CHECKING:
-    from constructions.mapping import StagedMapping
     from theory.patterns import IntArray
     from verify.input_set import InputSet
     from verify.lemma_check import Subject
+    from verify.lemma_trace import Trace
 
 __all__ = ["DISJOINT_SLOTS", "IN_SLOT"]
 
@@ -44,24 +45,30 @@ def _meeting(token: int, other: int, low: IntArray, high: IntArray, when: str) -
     return Witness(None, token, values, f"its slot meets that of token {other} {when}")
 
 
-def _in_slot(mapping: StagedMapping, grids: IntArray) -> Witness | None:
+def _in_slot(trace: Trace) -> Witness | None:
     """Return a token whose id lies outside the slot that the layout gives it."""
+    mapping, ids = trace.mapping, trace.q
     if not isinstance(mapping, RelayMapping):
         return None
     slots = [(low, low + mapping.K ** (mapping.d * digits) - 1) for low, digits in mapping.slots]
     low, high = np.array(slots, dtype=mapping.dtype).T
-    ids = mapping.ids(grids)
-    return first_bad((ids < low) | (ids > high), grids, "its id leaves its slot", id=ids, low=low, high=high)
+    bad = (ids < low) | (ids > high)
+    return first_bad(bad, trace.grids, "its id leaves its slot", id=ids, low=low, high=high)
 
 
 DISJOINT_SLOTS = Lemma(
     "disjoint slots",
     "between two absorb steps every token has a slot of its own; no two of them meet",
-    _disjoint,
-    ("relay",),
+    find=_disjoint,
+    constructions=("relay",),
     of_inputs=False,
 )
 """So no two tokens ever have the same number, and hardmax never meets a tie."""
 
-IN_SLOT = Lemma("ids in slots", "the id of token k lies in its slot", chunk_by_chunk(_in_slot), ("relay",))
+IN_SLOT = Lemma(
+    "ids in slots",
+    "the id of token k lies in its slot",
+    look=_in_slot,
+    constructions=("relay",),
+)
 """So ids of different tokens differ, whatever the inputs."""

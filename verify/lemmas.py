@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from constructions.dependence import reach_matrix
 from constructions.numbers import ProofError
 from verify.contextual_mapping import check_contextual_mapping
 from verify.lemma_all_max import EQUATION_12, EQUATION_13, INTERVALS, LEADER, RESIDUES
-from verify.lemma_check import Lemma, LemmaCheck, Witness, mapping_of
+from verify.lemma_check import Lemma, LemmaCheck, Witness, look_through, mapping_of
 from verify.lemma_network import LEMMA_3, LEMMA_6, LEMMA_8
 from verify.lemma_relay import DISJOINT_SLOTS, IN_SLOT
 from verify.lemma_shifts import EQUATION_8, EQUATION_9, EQUATION_10, ONE_TO_ONE, RECURRENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from verify.contextual_mapping import Injectivity
     from verify.input_set import InputSet
-    from verify.lemma_check import Find, Subject
+    from verify.lemma_check import Subject
 
 __all__ = ["LEMMAS", "Lemma", "LemmaCheck", "Witness", "check_ids", "check_lemmas"]
 
@@ -43,21 +42,23 @@ def _witness(found: Injectivity, kinds: Iterable[str]) -> Witness | None:
 KINDS = {"7.1": ("within",), "7.2": ("across", "reach"), "reach": ("reach",)}
 
 
-def _by_ids(name: str) -> Find:
+def _by_ids(name: str) -> Callable[[Subject, InputSet], Witness | None]:
     return lambda subject, inputs: _witness(check_ids(subject, inputs), KINDS[name])
 
 
-DISTINCT_WITHIN = Lemma("7.1", "the ids of one input are distinct", _by_ids("7.1"))
+DISTINCT_WITHIN = Lemma("7.1", "the ids of one input are distinct", find=_by_ids("7.1"))
 """The first property of a contextual mapping."""
 
 DISTINCT_ACROSS = Lemma(
     "7.2",
     "different inputs share no id; for relay, q_k is a one-to-one function of reach(k) that shares no value",
-    _by_ids("7.2"),
+    find=_by_ids("7.2"),
 )
 """The second property of a contextual mapping."""
 
-DEPENDS_ON_REACH = Lemma("reach", "q_k depends on the columns in reach(k) only", _by_ids("reach"), ("relay",))
+DEPENDS_ON_REACH = Lemma(
+    "reach", "q_k depends on the columns in reach(k) only", find=_by_ids("reach"), constructions=("relay",)
+)
 """The easy half of the reach theorem, for the network that there is."""
 
 LEMMAS: dict[str, Lemma] = {
@@ -139,12 +140,13 @@ def check_lemmas(
         if name not in LEMMAS:
             raise ProofError(f"no statement is called {name!r}: choose from {', '.join(LEMMAS)}")
         chosen.append(LEMMAS[name])
-    checks = []
+    for lemma in chosen:
+        lemma.refuse(subject, inputs)
+    witnesses = look_through([lemma for lemma in chosen if lemma.look], mapping_of(subject), inputs)
     for lemma in chosen:
         if lemma.name in KINDS:
             found = check_ids(subject, inputs) if found is None else found
-            witness = _witness(found, KINDS[lemma.name])
-            checks.append(replace(lemma, find=lambda *_, known=witness: known)(subject, inputs))
-        else:
-            checks.append(lemma(subject, inputs))
-    return checks
+            witnesses[lemma.name] = _witness(found, KINDS[lemma.name])
+        elif lemma.find is not None:
+            witnesses[lemma.name] = lemma.search(subject, inputs)
+    return [lemma.result(inputs, witnesses[lemma.name]) for lemma in chosen]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from constructions.contextual_mapping import build_mapping
 from constructions.numbers import ProofError
-from constructions.relay import RelayMapping, RelayStage, build_relay
+from constructions.relay import RelayMapping, build_relay
 from constructions.relay_absorb import Absorb
+from constructions.relay_stage import RelayStage
 from theory.verdicts import Answer
 from verify.inputs import AllInputs
-from verify.lemma_check import all_max_shifts, path_of
+from verify.lemma_trace import all_max_shifts, path_of
 from verify.lemmas import check_ids
 
 if TYPE_CHECKING:

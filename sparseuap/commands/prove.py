@@ -1,0 +1,102 @@
+"""`sparseuap prove`: the construction, built and run in exact arithmetic."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from constructions.numbers import ProofError
+from constructions.targets import TargetError, parse_target
+from sparseuap.progress import Steps
+from sparseuap.prove_report import as_json, as_text
+from theory.patterns import PatternError
+from theory.readers.source import read_source
+from verify.proof import choose_inputs, run_proof
+
+__all__ = ["command", "levels_of"]
+
+
+def levels_of(text: str) -> int:
+    """Return K of delta = 1/K, written ``1/K`` or as a decimal.
+
+    Raises
+    ------
+    PatternError
+        If delta is not 1/K for an integer K >= 2.
+
+    Examples
+    --------
+    >>> levels_of("1/4"), levels_of("0.25")
+    (4, 4)
+    """
+    try:
+        delta = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        delta = Fraction(0)
+    if delta <= 0 or delta.numerator != 1 or delta.denominator < 2:
+        raise PatternError(f"--delta must be 1/K for an integer K >= 2, such as 1/4, got {text}")
+    return delta.denominator
+
+
+@click.command("prove")
+@click.argument("source")
+@click.option("--d", "d", type=click.IntRange(min=1), required=True, help="Embedding size.")
+@click.option("--delta", required=True, help="Grid step 1/K, K >= 2.")
+@click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
+@click.option(
+    "--construction",
+    type=click.Choice(["paper", "merged", "relay"]),
+    default="paper",
+    show_default=True,
+    help="paper: delta^-d shifts a token; merged: one; relay: no Hamiltonian path, any self-attending pattern.",
+)
+@click.option("--exhaustive", is_flag=True, help="Run all K^(dn) inputs (the default up to 2^16).")
+@click.option("--samples", type=click.IntRange(min=1), help="Run that many adversarial samples instead.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples.")
+@click.option("--s", "s", type=click.IntRange(min=1), help="All-max-shift layers, instead of the true s.")
+@click.option("--tight", is_flag=True, help="Only as many all-max-shifts as bring gamma(n)'s id to every token.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+def command(
+    source: str,
+    d: int,
+    delta: str,
+    target: str,
+    construction: str,
+    exhaustive: bool,
+    samples: int | None,
+    seed: int,
+    s: int | None,
+    tight: bool,
+    json_wanted: bool,
+) -> int:
+    """Run the proof on SOURCE: build every layer, run it exactly, check every lemma.
+
+    Exit status: 0 everything holds, 1 something fails, 2 bad input (also when Theorem 1 does not apply).
+    """
+    if exhaustive and samples is not None:
+        raise PatternError("--exhaustive and --samples exclude each other: leave one out")
+    constants: dict[str, Any] = {}
+    if s is not None or tight:
+        if construction == "relay":
+            raise PatternError(
+                "--s and --tight speak of all-max-shifts, which relay does not have: leave them out"
+            )
+        constants = {"s": s, "tight": tight}
+    levels = levels_of(delta)
+    try:
+        with Steps() as say:
+            say("reading the pattern", None)
+            pattern = read_source(source)
+            function = parse_target(target)
+            inputs = choose_inputs(d, pattern.n, levels, exhaustive=exhaustive, samples=samples, seed=seed)
+            proof = run_proof(pattern, inputs, function, construction, progress=say, **constants)
+    except (ProofError, TargetError) as error:
+        raise PatternError(str(error)) from error
+    if json_wanted:
+        click.echo(json.dumps(as_json(proof, source, target), indent=2))
+    else:
+        click.echo(as_text(proof, source, target))
+    return 0 if proof.holds else 1

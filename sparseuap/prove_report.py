@@ -1,0 +1,165 @@
+"""The proof of `prove` as a table for a person and as JSON for a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from theory.verdicts import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from verify.lemma_check import LemmaCheck
+    from verify.proof import Proof
+
+__all__ = ["as_json", "as_text"]
+
+FAMILIES = ("quantization", "selective_shift", "all_max_shift", "value_mapping")
+
+
+def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
+    """Return layers used and by formula under the paper's four names.
+
+    The relay construction's attention layers, all of them selective shifts, count under that name. What was not
+    built (the value mapping of too many cells) is None.
+    """
+    mapping = proof.mapping
+    by_formula = dict(mapping.layers_formula)
+    shifts_formula = sum(count for name, count in by_formula.items() if name != "all_max_shift")
+    all_max = sum(stage.attention_layers for stage in mapping.stages if stage.name == "all-max-shift")
+    used: dict[str, int | None] = {
+        "quantization": mapping.d * mapping.pattern.n * mapping.K,
+        "selective_shift": mapping.attention_layers - all_max,
+        "all_max_shift": all_max,
+        "value_mapping": None,
+    }
+    if proof.network is not None:
+        used["quantization"] = proof.network.quantization().feed_forward_layers
+        used["value_mapping"] = proof.network.values.feed_forward_layers
+    cells = mapping.K ** (mapping.d * mapping.pattern.n)
+    formula = {
+        "quantization": mapping.d * mapping.pattern.n * mapping.K,
+        "selective_shift": shifts_formula,
+        "all_max_shift": by_formula.get("all_max_shift", 0),
+        "value_mapping": mapping.pattern.n * cells,
+    }
+    return used, formula
+
+
+def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
+    """Return the proof as JSON-ready data; tokens from 0, ids in units of delta."""
+    used, formula = layers(proof)
+    mapping, ids = proof.mapping, proof.ids
+    return {
+        "source": source,
+        "target": target,
+        "counting": "tokens from 0",
+        "n": mapping.pattern.n,
+        "p": mapping.pattern.p,
+        "d": mapping.d,
+        "delta": f"1/{mapping.K}",
+        "construction": mapping.construction,
+        "layers": used,
+        "layers_formula": formula,
+        "layers_dense": proof.dense_layers,
+        "feed_forward_in_contextual_mapping": mapping.feed_forward_layers,
+        "inputs": proof.inputs.count,
+        "exhaustive": ids.exhaustive,
+        "contextual_mapping": {
+            "distinct_within": ids.distinct_within.as_json(),
+            "distinct_across": ids.distinct_across.as_json(),
+            "depends_on_reach_only": None
+            if ids.depends_on_reach_only is None
+            else ids.depends_on_reach_only.as_json(),
+            "method": ids.method,
+            "collision": _collision(proof),
+        },
+        "exact_on_cells": proof.exact_on_cells,
+        "lifted_by": None if proof.network is None else proof.network.values.lifted_by,
+        "max_id_bits": ids.max_id_bits,
+        "gap": ids.gap.across,
+        "gap_within": ids.gap.within,
+        "checks": [
+            {
+                "name": check.name,
+                "statement": check.statement,
+                "holds": check.answer.as_json(),
+                "inputs": check.inputs,
+                "exhaustive": check.exhaustive,
+                "why": check.why,
+            }
+            for check in proof.checks
+        ],
+        "holds": proof.holds,
+    }
+
+
+def _collision(proof: Proof) -> dict[str, Any] | None:
+    found = proof.ids.collision
+    if found is None:
+        return None
+    return {
+        "kind": found.kind,
+        "first": found.first.tolist(),
+        "second": found.second.tolist(),
+        "tokens": list(found.tokens),
+        "ids": list(found.ids),
+        "why": found.why,
+    }
+
+
+def as_text(proof: Proof, source: str, target: str) -> str:
+    """Return the proof as a table."""
+    return "\n".join(_lines(proof, source, target))
+
+
+def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
+    mapping, ids = proof.mapping, proof.ids
+    used, formula = layers(proof)
+    yield (
+        f"{source}, d = {mapping.d}, delta = 1/{mapping.K}, target {target}, construction {mapping.construction}: "
+        f"{proof.inputs.description}"
+    )
+    yield ""
+    rows = [("step", "layers", "by formula", "dense")]
+    dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
+    for family in FAMILIES:
+        if formula[family] or used[family]:
+            built = "not built" if used[family] is None else str(used[family])
+            name = "relay (selective shifts)" if mapping.construction == "relay" else family.replace("_", " ")
+            name = name if family == "selective_shift" else family.replace("_", " ")
+            rows.append((name, built, str(formula[family]), str(dense.get(family, "-"))))
+    yield from _table(rows, "lrrr")
+    yield ""
+    checks = [("statement", "checked on", "result", "")]
+    checks += [(check.name, _inputs(check), check.answer.value, check.statement) for check in proof.checks]
+    yield from _table(checks, "llll")
+    yield ""
+    yield f"largest id {ids.max_id_bits} bits; smallest gap between two ids {ids.gap.across} delta ({ids.method})"
+    if proof.network is not None and proof.network.values.lifted_by:
+        yield (
+            f"the ids were lifted by {proof.network.values.lifted_by} delta in one more layer: some output would "
+            "have landed in the window of an id"
+        )
+    if proof.network is None:
+        yield "the value mapping was not built: its table needs every cell, and a target within reach"
+    for check in proof.checks:
+        if check.answer is Answer.FAILS:
+            yield f"FAILS: {check.name}: {check.why}"
+    yield "Everything checked holds." if proof.holds else "The proof FAILS on this case."
+
+
+def _inputs(check: LemmaCheck) -> str:
+    if not check.inputs:
+        return "-"
+    return f"{'all ' if check.exhaustive else ''}{check.inputs}{'' if check.exhaustive else ' samples'}"
+
+
+def _table(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(sides))]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if side == "r" else cell.ljust(width)
+            for cell, width, side in zip(row, widths, sides, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()

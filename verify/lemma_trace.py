@@ -1,0 +1,97 @@
+"""One run of a contextual mapping on a chunk of inputs, with what the statements of the proof speak of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from constructions.all_max_shift import AllMaxShifts
+from constructions.numbers import Integers, ProofError
+from constructions.selective_shift import SelectiveShifts
+
+if TYPE_CHECKING:
+    from constructions.mapping import StagedMapping
+    from theory.patterns import IntArray
+
+__all__ = ["Trace", "all_max_shifts", "path_of", "shift_bound", "shifts"]
+
+Kind = TypeVar("Kind", SelectiveShifts, AllMaxShifts)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A run; every stage is run when it is asked for, and once. Numbers in units of delta, shape (m, n).
+
+    Parameters
+    ----------
+    mapping
+        The contextual mapping.
+    grids
+        Inputs, shape (m, d, n).
+    """
+
+    mapping: StagedMapping
+    grids: IntArray
+
+    @cached_property
+    def z(self) -> Integers:
+        """z_k = u^T H_k."""
+        return self.mapping.initial(self.grids)
+
+    @cached_property
+    def shifted(self) -> Integers:
+        """z~_k: u^T of column k after the selective shifts."""
+        return shifts(self.mapping).apply(self.z, self.mapping.pattern)
+
+    @cached_property
+    def q(self) -> Integers:
+        """The ids."""
+        if self.mapping.construction == "relay":
+            return self.mapping.ids(self.grids)
+        return all_max_shifts(self.mapping).apply(self.shifted, self.mapping.pattern)
+
+    @cached_property
+    def path(self) -> IntArray:
+        """gamma(1), ..., gamma(n)."""
+        return path_of(self.mapping)
+
+    @property
+    def last(self) -> int:
+        """gamma(n)."""
+        return int(self.path[-1])
+
+    @property
+    def leader(self) -> Integers:
+        """z~_gamma(n), shape (m, 1)."""
+        return self.shifted[:, self.last : self.last + 1]
+
+
+def path_of(mapping: StagedMapping) -> IntArray:
+    """Return gamma(1), ..., gamma(n), read from the embedding: gamma(1) has the greatest position (eq. 7)."""
+    order = np.argsort(mapping.positions, kind="stable")
+    return np.concatenate((order[-1:], order[:-1]))
+
+
+def shifts(mapping: StagedMapping) -> SelectiveShifts:
+    """Return the stage of the selective shifts."""
+    return _stage(mapping, SelectiveShifts)
+
+
+def all_max_shifts(mapping: StagedMapping) -> AllMaxShifts:
+    """Return the stage of the all-max-shifts."""
+    return _stage(mapping, AllMaxShifts)
+
+
+def _stage(mapping: StagedMapping, kind: type[Kind]) -> Kind:
+    for stage in mapping.stages:
+        if isinstance(stage, kind):
+            return stage
+    raise ProofError(f"the mapping has no stage of {kind.__name__}")
+
+
+def shift_bound(mapping: StagedMapping) -> int:
+    """Return n delta^{-nd} in units of delta: what every z~_k stays below (eq. 10)."""
+    return int(mapping.pattern.n * mapping.K ** (mapping.pattern.n * mapping.d + 1))

@@ -1,0 +1,160 @@
+"""Run the proof on a case: build the network, run it, check every numbered statement (§4.1, App. E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from constructions.cells import cell_count
+from constructions.dependence import dependence_violation, reach_matrix
+from constructions.network import Network, choose_mapping, compose, dense_layers
+from theory.verdicts import Answer
+from verify.input_set import is_exhaustive
+from verify.inputs import AdversarialInputs, AllInputs
+from verify.lemma_check import LemmaCheck, Witness
+from verify.lemmas import check_ids, check_lemmas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from constructions.mapping import StagedMapping
+    from constructions.targets import Target
+    from theory.patterns import SparsityPattern
+    from verify.contextual_mapping import Injectivity
+    from verify.input_set import InputSet
+
+__all__ = ["MOST_CELLS", "Proof", "choose_inputs", "run_proof"]
+
+MOST_CELLS = 2**18
+"""Cells up to which the value mapping is built: its table of windows needs every one of the K^{dn} cells."""
+EXHAUSTIVE_CELLS = 2**16
+DEFAULT_SAMPLES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What a run of the proof showed.
+
+    Parameters
+    ----------
+    mapping
+        g_c.
+    network
+        g_v . g_c . g_q; None where there are too many cells, or the target is out of the pattern's reach.
+    inputs
+        What was run.
+    ids
+        7.1 and 7.2 with witnesses, the smallest gap, the largest id.
+    checks
+        One result a statement, in the order of the proof.
+    """
+
+    mapping: StagedMapping
+    network: Network | None
+    inputs: InputSet
+    ids: Injectivity
+    checks: tuple[LemmaCheck, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every statement that was checked holds."""
+        return self.ids.answer is Answer.HOLDS and all(check.answer is Answer.HOLDS for check in self.checks)
+
+    @property
+    def exact_on_cells(self) -> bool | None:
+        """Whether gbar = fbar on every cell that was run (Lemma 3); None without a network."""
+        for check in self.checks:
+            if check.name == "Lemma 3":
+                return check.answer is Answer.HOLDS
+        return None
+
+    @property
+    def dense_layers(self) -> dict[str, int]:
+        """Layers of the dense counterpart (Yun et al. 2019)."""
+        return dense_layers(self.mapping.d, self.mapping.pattern.n, self.mapping.K)
+
+
+def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int | None, seed: int) -> InputSet:
+    """Return all inputs if asked for, or if there are at most 2^16 of them; otherwise adversarial samples.
+
+    Raises
+    ------
+    ProofError
+        If d, n or K is out of range.
+
+    Examples
+    --------
+    >>> choose_inputs(1, 4, 2, exhaustive=False, samples=None, seed=0).description
+    'all 2^4 = 16 inputs'
+    """
+    if exhaustive or (samples is None and cell_count(d, n, levels) <= EXHAUSTIVE_CELLS):
+        return AllInputs(d, n, levels)
+    return AdversarialInputs(d, n, levels, samples or DEFAULT_SAMPLES, seed)
+
+
+def run_proof(
+    pattern: SparsityPattern,
+    inputs: InputSet,
+    target: Target,
+    construction: str = "paper",
+    *,
+    progress: Callable[[str, float | None], None] | None = None,
+    **constants: Any,
+) -> Proof:
+    """Build the construction, run it on the inputs and check every statement that speaks of it.
+
+    Parameters
+    ----------
+    inputs
+        Grids for d, n and K = 1/delta.
+    target
+        f. On a pattern that is not strongly connected its output k has to depend on reach(k) only; that is checked
+        and reported as a statement.
+    construction, **constants
+        As for `constructions.network.choose_mapping`.
+
+    Raises
+    ------
+    ProofError
+        If Theorem 1 does not apply and the construction needs it.
+    TargetError
+        If the target is no function on arrays (..., d, n).
+
+    Examples
+    --------
+    >>> from constructions.targets import parse_target
+    >>> from theory.patterns import SparsityPattern
+    >>> ring = SparsityPattern.from_lists([[0, 2], [0, 1], [1, 2]])
+    >>> proof = run_proof(ring, AllInputs(1, 3, 2), parse_target("sort"), "relay")
+    >>> proof.holds, proof.exact_on_cells, proof.ids.gap.across
+    (True, True, 1)
+    """
+    say = progress or (lambda _step, _share: None)
+    say("building the contextual mapping", None)
+    mapping = choose_mapping(pattern, inputs.d, inputs.K, construction, **constants)
+    checks: list[LemmaCheck] = []
+    network: Network | None = None
+    if construction == "relay":
+        checks.append(_target_within_reach(target, pattern, inputs))
+    if cell_count(inputs.d, pattern.n, inputs.K) <= MOST_CELLS and all(c.answer is Answer.HOLDS for c in checks):
+        say("building the value mapping", None)
+        network = compose(mapping, target)
+    say("comparing the ids", None)
+    found = check_ids(mapping, inputs)
+    say("checking the statements", None)
+    subject = mapping if network is None else network
+    checks.extend(check_lemmas(subject, inputs, found=found))
+    return Proof(mapping, network, inputs, found, tuple(checks))
+
+
+def _target_within_reach(target: Target, pattern: SparsityPattern, inputs: InputSet) -> LemmaCheck:
+    """Check that output k of the target depends on reach(k) only."""
+    statement = f"output k of the target {target.name} depends on the columns in reach(k) only"
+    violation = dependence_violation(target, reach_matrix(pattern), inputs.d, inputs.K)
+    if violation is None:
+        why = "no grid showed a dependence on another column"
+        return LemmaCheck("target", statement, Answer.HOLDS, inputs.count, is_exhaustive(inputs), None, why)
+    witness = Witness(violation.first, violation.token, {}, violation.why)
+    return LemmaCheck(
+        "target", statement, Answer.FAILS, inputs.count, is_exhaustive(inputs), witness, str(witness)
+    )
