@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from theory.verdicts import Answer
+from theory.wording import EXACT_BITS, name_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +47,11 @@ def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
     return used, formula
 
 
+def plain(number: int | None) -> int | str | None:
+    """Return a number for JSON: as it is up to 63 bits, in hexadecimal text beyond, where readers lose digits."""
+    return number if number is None or number.bit_length() <= EXACT_BITS else hex(number)
+
+
 def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
     """Return the proof as JSON-ready data; tokens from 0, ids in units of delta."""
     used, formula = layers(proof)
@@ -59,9 +65,9 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
         "d": mapping.d,
         "delta": f"1/{mapping.K}",
         "construction": mapping.construction,
-        "layers": used,
-        "layers_formula": formula,
-        "layers_dense": proof.dense_layers,
+        "layers": {name: plain(count) for name, count in used.items()},
+        "layers_formula": {name: plain(count) for name, count in formula.items()},
+        "layers_dense": {name: plain(count) for name, count in proof.dense_layers.items()},
         "feed_forward_in_contextual_mapping": mapping.feed_forward_layers,
         "inputs": proof.inputs.count,
         "exhaustive": ids.exhaustive,
@@ -77,8 +83,8 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
         "exact_on_cells": proof.exact_on_cells,
         "lifted_by": None if proof.network is None else proof.network.values.lifted_by,
         "max_id_bits": ids.max_id_bits,
-        "gap": ids.gap.across,
-        "gap_within": ids.gap.within,
+        "gap": plain(ids.gap.across),
+        "gap_within": plain(ids.gap.within),
         "checks": [
             {
                 "name": check.name,
@@ -103,7 +109,7 @@ def _collision(proof: Proof) -> dict[str, Any] | None:
         "first": found.first.tolist(),
         "second": found.second.tolist(),
         "tokens": list(found.tokens),
-        "ids": list(found.ids),
+        "ids": [plain(number) for number in found.ids],
         "why": found.why,
     }
 
@@ -125,17 +131,18 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
     for family in FAMILIES:
         if formula[family] or used[family]:
-            built = "not built" if used[family] is None else str(used[family])
+            built = "not built" if used[family] is None else name_number(used[family])
             name = "relay (selective shifts)" if mapping.construction == "relay" else family.replace("_", " ")
             name = name if family == "selective_shift" else family.replace("_", " ")
-            rows.append((name, built, str(formula[family]), str(dense.get(family, "-"))))
+            rows.append((name, built, name_number(formula[family]), name_number(dense.get(family))))
     yield from _table(rows, "lrrr")
     yield ""
     checks = [("statement", "checked on", "result", "")]
     checks += [(check.name, _inputs(check), check.answer.value, check.statement) for check in proof.checks]
     yield from _table(checks, "llll")
     yield ""
-    yield f"largest id {ids.max_id_bits} bits; smallest gap between two ids {ids.gap.across} delta ({ids.method})"
+    gap = name_number(ids.gap.across)
+    yield f"largest id {ids.max_id_bits} bits; smallest gap between two ids {gap} delta ({ids.method})"
     if proof.network is not None and proof.network.values.lifted_by:
         yield (
             f"the ids were lifted by {proof.network.values.lifted_by} delta in one more layer: some output would "

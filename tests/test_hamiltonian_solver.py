@@ -34,7 +34,7 @@ from theory.hamiltonian.deadline import Deadline
 from theory.hamiltonian.digraph import usable_edges
 from theory.hamiltonian.sat_worker import find_path
 from theory.hamiltonian.solver import ask_solver
-from theory.patterns import SparsityPattern
+from theory.patterns import Connections, SparsityPattern
 from theory.verdicts import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,7 +100,7 @@ def test_worker_uses_the_rank() -> None:
 
 
 # What the parent makes of it.
-def edges_of(rows: Rows) -> solver.Connections:
+def edges_of(rows: Rows) -> Connections:
     return usable_edges(SparsityPattern.from_lists(rows).union)
 
 

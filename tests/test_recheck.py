@@ -213,6 +213,30 @@ def test_a_true_certificate_is_confirmed_claim_by_claim(attends: brute_force.Att
     }
 
 
+def test_components_out_of_order_show_nothing_about_causal_functions() -> None:
+    backward = certify([[[0, 1], [1]]], "causal")  # token 1 never sees token 0
+    trees = {"component": [1, 0], "root": [1, 0], "in_parent": [0, 1], "out_parent": [0, 1], "links": [[1, 0]]}
+    changes = {SPINE: trees, "claims__universal__answer": True, "evidence__causal_cut": None}
+    result = recheck(edited(backward, **changes, **{f"{THEOREMS}__reach_theorem__answer": "universal"}))
+    assert "not consecutive stretches of tokens between tokens 0 and 1" in result.failures[0]
+
+
+@pytest.mark.parametrize(
+    "kind", ["exhausted", "too_few_successors", "too_few_predecessors", "too_many_parts", "three_ends"]
+)
+def test_a_refutation_is_proof(kind: str) -> None:
+    result = recheck(certify(STAR, kind=kind))
+    assert result.valid
+    assert not result.unproved
+
+
+def test_two_ends_are_what_a_path_has() -> None:
+    certificate = certify(STAR, kind="three_ends")
+    del certificate["claims"]["assumption_1_2"]["refutation"]["ends"][0]
+    with pytest.raises(UnreadableCertificate, match="must list three sets"):
+        recheck(certificate)
+
+
 def test_a_solvers_word_is_not_proof() -> None:
     result = recheck(certify(STAR, kind="solver"))
     assert result.valid

@@ -9,7 +9,23 @@ import numpy as np
 if TYPE_CHECKING:
     from theory.patterns import IntArray
 
-__all__ = ["name_tokens"]
+__all__ = ["name_number", "name_tokens"]
+
+EXACT_BITS = 63
+
+
+def name_number(number: int | None) -> str:
+    """Write a number out, or its size where it has more than 63 bits.
+
+    Examples
+    --------
+    >>> name_number(12), name_number(2**100 + 1), name_number(None)
+    ('12', 'about 2^100', '-')
+    """
+    if number is None:
+        return "-"
+    bits = abs(number).bit_length()
+    return str(number) if bits <= EXACT_BITS else f"about {'-' if number < 0 else ''}2^{bits - 1}"
 
 
 def name_tokens(tokens: IntArray, *, most: int = 4) -> str:

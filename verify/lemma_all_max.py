@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.lemma_check import Lemma, Witness, first_bad, mapping_of
+from verify.lemma_check import Lemma, Witness, first_bad
 from verify.lemma_shifts import PROOF
-from verify.lemma_trace import all_max_shifts, shift_bound
+from verify.lemma_trace import all_max_shifts, mapping_of, shift_bound
 
 if TYPE_CHECKING:
     from constructions.numbers import Integers
     from theory.patterns import Connections
     from verify.input_set import InputSet
-    from verify.lemma_check import Subject
-    from verify.lemma_trace import Trace
+    from verify.lemma_trace import Subject, Trace
 
 __all__ = ["EQUATION_12", "EQUATION_13", "INTERVALS", "LEADER", "RESIDUES"]
 

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.mapping import StagedMapping
 from constructions.numbers import Integers, ProofError
 from theory.verdicts import Answer
 from verify.input_set import first_raising, is_exhaustive
-from verify.lemma_trace import Trace
+from verify.lemma_trace import Trace, mapping_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from constructions.network import Network
     from theory.patterns import IntArray
     from verify.input_set import Bools, InputSet
+    from verify.lemma_trace import Subject
 
-    Subject = StagedMapping | Network
-
-__all__ = ["Lemma", "LemmaCheck", "Witness", "first_bad", "look_through", "mapping_of"]
+__all__ = ["Lemma", "LemmaCheck", "Witness", "first_bad", "look_through"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +90,7 @@ class Lemma:
     constructions
         Which contextual mappings it speaks of.
     look
-        In place of `find` where chunks of inputs can be looked at one by one: takes the run of one, in the same way.
+        In place of `find` where chunks of inputs can be looked at one by one: takes the run of one.
     of_network
         Whether it speaks of the whole network.
     of_inputs
@@ -148,7 +145,7 @@ class Lemma:
     def search(self, subject: Subject, inputs: InputSet) -> Witness | None:
         """Return a place where the statement fails, or None."""
         if self.look is not None:
-            return look_through([self], mapping_of(subject), inputs)[self.name]
+            return look_through([self], subject, inputs)[self.name]
         if self.find is None:
             raise ProofError(f"nothing says how to check {self.name}")
         try:
@@ -165,7 +162,7 @@ class Lemma:
         return LemmaCheck(self.name, self.statement, answer, count, exhaustive, witness, why)
 
 
-def look_through(lemmas: Sequence[Lemma], mapping: StagedMapping, inputs: InputSet) -> dict[str, Witness | None]:
+def look_through(lemmas: Sequence[Lemma], subject: Subject, inputs: InputSet) -> dict[str, Witness | None]:
     """Look at the run of every chunk for all these lemmas at once; where it breaks off, one such input is found.
 
     Returns
@@ -175,7 +172,7 @@ def look_through(lemmas: Sequence[Lemma], mapping: StagedMapping, inputs: InputS
     """
     found: dict[str, Witness | None] = dict.fromkeys(lemma.name for lemma in lemmas)
     for grids in inputs.chunks():
-        trace = Trace(mapping, grids)
+        trace = Trace(subject, grids)
         for lemma in lemmas:
             if lemma.look is not None and found[lemma.name] is None:
                 found[lemma.name] = _look(lemma.look, trace)
@@ -188,7 +185,7 @@ def _look(look: Callable[[Trace], Witness | None], trace: Trace) -> Witness | No
     try:
         return look(trace)
     except ProofError:
-        grid, reason = first_raising(lambda grids: look(Trace(trace.mapping, grids)), trace.grids)
+        grid, reason = first_raising(lambda grids: look(Trace(trace.subject, grids)), trace.grids)
         return Witness(grid, None, {}, f"the run breaks off: {reason}")
 
 
@@ -217,8 +214,3 @@ def first_bad(
         for name, value in values.items()
     }
     return Witness(grids[row].copy(), column if tokens is None else list(tokens)[column], shown, why)
-
-
-def mapping_of(subject: Subject) -> StagedMapping:
-    """Return the contextual mapping of a network, or the mapping itself."""
-    return subject if isinstance(subject, StagedMapping) else subject.mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from constructions.value_mapping import RAW
 from verify.lemma_check import Lemma, Witness, first_bad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from constructions.network import Network
-    from constructions.targets import Floats
+    import numpy.typing as npt
+
     from theory.patterns import IntArray
-    from verify.input_set import Bools, InputSet
-    from verify.lemma_check import Subject
+    from verify.input_set import Bools
     from verify.lemma_trace import Trace
 
 __all__ = ["LEMMA_3", "LEMMA_6", "LEMMA_8", "RESOLUTION", "points_in_cells"]
@@ -30,7 +29,7 @@ ROUNDING = 1e-9  # how far A_G may be from f(G), relative to 1 + |f(G)|: f is ru
 
 
 def points_in_cells(grids: IntArray) -> Iterator[IntArray]:
-    """Iterate points of the cells G + [0,delta)^{d x n}, in units of delta/8: lower and upper corner, and inside.
+    """Iterate points of the cells G + [0,delta)^{d x n}, in units of delta/8: lower corner, upper corner, any.
 
     Examples
     --------
@@ -59,53 +58,34 @@ def _quantized(trace: Trace) -> Witness | None:
     return None
 
 
-def _written(subject: Subject, inputs: InputSet) -> Witness | None:
+def _written(trace: Trace) -> Witness | None:
     """Lemma 8: from its id, every column becomes A_G bit for bit, and no output meets a later window."""
-    network = cast("Network", subject)
-    values, n = network.values, inputs.n
+    values, n = trace.network.values, trace.mapping.pattern.n
     struck = np.flatnonzero(values.overwriting != RAW)
     if struck.size:
         window, later = int(struck[0]), int(values.overwriting[struck[0]])
         numbers = {"window": window, "later": later, "slot": int(values.slots.flat[window])}
         return Witness(None, window % n, numbers, "its output falls in a window still to come")
-
-    def look(trace: Trace) -> Witness | None:
-        references = values.apply(trace.q)
-        numbers = cell_numbers(trace.grids, trace.mapping.K)
-        wrong = _differ(values.read(references), values.outputs[numbers])
-        wanted = numbers[:, None] * n + np.arange(n)
-        return first_bad(
-            wrong, trace.grids, "not A_G after the value mapping", written_by=references, window=wanted
-        )
-
-    return _searched(look, network, inputs)
+    references = values.apply(trace.q)
+    numbers_of_cells = cell_numbers(trace.grids, trace.mapping.K)
+    wrong = _columns(values.read(references) != values.outputs[numbers_of_cells])
+    wanted = numbers_of_cells[:, None] * n + np.arange(n)
+    return first_bad(wrong, trace.grids, "not A_G after the value mapping", written_by=references, window=wanted)
 
 
-def _composed(subject: Subject, inputs: InputSet) -> Witness | None:
-    """Lemma 3: gbar(X) = A_G for points X of the cell of G, and A_G is f(G)."""
-    network = cast("Network", subject)
-
-    def look(trace: Trace) -> Witness | None:
-        grids = trace.grids
-        outputs = network.values.outputs[cell_numbers(grids, trace.mapping.K)]
-        target = network.target(grids / trace.mapping.K)
-        off = np.abs(outputs - target) > ROUNDING * (1 + np.abs(target))
-        witness = first_bad(_columns(off), grids, f"A_G is not {network.target.name} at the corner")
-        for points in points_in_cells(grids):
-            if witness is None:
-                run = network.run(points, RESOLUTION)
-                why = "gbar(X) is not fbar(X)"
-                witness = first_bad(
-                    _differ(run.columns, outputs), grids, why, id=run.ids, written_by=run.references
-                )
-        return witness
-
-    return _searched(look, network, inputs)
-
-
-def _searched(look: Callable[[Trace], Witness | None], network: Network, inputs: InputSet) -> Witness | None:
-    """Look at the run of every chunk."""
-    return Lemma("", "", look=look).search(network, inputs)
+def _composed(trace: Trace) -> Witness | None:
+    """Lemma 3: gbar(X) = A_G, bit for bit, for a point X of the cell of G, and A_G is f(G)."""
+    network, grids = trace.network, trace.grids
+    outputs = network.values.outputs[cell_numbers(grids, trace.mapping.K)]
+    target = network.target(grids / trace.mapping.K)
+    off = _columns(np.abs(outputs - target) > ROUNDING * (1 + np.abs(target)))
+    *_, points = points_in_cells(grids)
+    run = network.run(points, RESOLUTION)
+    # a column that is still a raw id reads as NaN, which is unlike every output
+    wrong = _columns(run.columns != outputs)
+    return first_bad(off, grids, f"A_G is not {network.target.name} at the corner") or first_bad(
+        wrong, grids, "gbar(X) is not fbar(X)", id=run.ids, written_by=run.references
+    )
 
 
 def cell_numbers(grids: IntArray, levels: int) -> IntArray:
@@ -120,12 +100,7 @@ def cell_numbers(grids: IntArray, levels: int) -> IntArray:
     return np.asarray(digits @ levels ** np.arange(digits.shape[1], dtype=np.int64)[::-1])
 
 
-def _differ(columns: Floats, wanted: Floats) -> Bools:
-    """Return which columns are not the wanted ones, bit for bit; NaN, a raw id, is never the wanted one."""
-    return _columns(np.asarray(columns != wanted))
-
-
-def _columns(entries: Bools) -> Bools:
+def _columns(entries: npt.ArrayLike) -> Bools:
     """Return which columns have a true entry."""
     return np.asarray(np.logical_or.reduce(entries, axis=1), dtype=bool)
 
@@ -140,15 +115,15 @@ LEMMA_6 = Lemma(
 LEMMA_8 = Lemma(
     "Lemma 8",
     "the value mapping turns id q(H)_k into column k of A_{H-E}, and no output falls in a window still to come",
-    find=_written,
+    look=_written,
     of_network=True,
 )
 """The last step of the network."""
 
 LEMMA_3 = Lemma(
     "Lemma 3",
-    f"gbar(X) = fbar(X) = f(G) for X in the cell of G (corners and points inside, in delta/{RESOLUTION})",
-    find=_composed,
+    f"gbar(X) = fbar(X) = f(G) for X in the cell of G (a point of every cell, entries in delta/{RESOLUTION})",
+    look=_composed,
     of_network=True,
 )
 """The composition of all steps."""

@@ -9,13 +9,13 @@ import numpy as np
 from constructions.positional_embedding import initial_interval
 from constructions.relay import RelayMapping
 from constructions.relay_stage import RelayStage
-from verify.lemma_check import Lemma, Witness, first_bad, mapping_of
+from verify.lemma_check import Lemma, Witness, first_bad
+from verify.lemma_trace import mapping_of
 
 if TYPE_CHECKING:
     from theory.patterns import IntArray
     from verify.input_set import InputSet
-    from verify.lemma_check import Subject
-    from verify.lemma_trace import Trace
+    from verify.lemma_trace import Subject, Trace
 
 __all__ = ["DISJOINT_SLOTS", "IN_SLOT"]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from constructions.positional_embedding import initial_interval
 from verify.injectivity import compare_all
-from verify.lemma_check import Lemma, Witness, first_bad, mapping_of
-from verify.lemma_trace import Trace, shift_bound, shifts
+from verify.lemma_check import Lemma, Witness, first_bad
+from verify.lemma_trace import Trace, mapping_of, shift_bound, shifts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from constructions.numbers import Integers
     from theory.patterns import IntArray
     from verify.input_set import InputSet
-    from verify.lemma_check import Subject
+    from verify.lemma_trace import Subject
 
 __all__ = ["EQUATION_8", "EQUATION_9", "EQUATION_10", "ONE_TO_ONE", "PROOF", "RECURRENCE"]
 

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from constructions.all_max_shift import AllMaxShifts
+from constructions.mapping import StagedMapping
 from constructions.numbers import Integers, ProofError
 from constructions.selective_shift import SelectiveShifts
 
 if TYPE_CHECKING:
-    from constructions.mapping import StagedMapping
+    from constructions.network import Network
     from theory.patterns import IntArray
 
-__all__ = ["Trace", "all_max_shifts", "path_of", "shift_bound", "shifts"]
+    Subject = StagedMapping | Network
+
+__all__ = ["Trace", "all_max_shifts", "mapping_of", "path_of", "shift_bound", "shifts"]
 
 Kind = TypeVar("Kind", SelectiveShifts, AllMaxShifts)
 
@@ -27,14 +30,32 @@ class Trace:
 
     Parameters
     ----------
-    mapping
-        The contextual mapping.
+    subject
+        A contextual mapping, or a network with one.
     grids
         Inputs, shape (m, d, n).
     """
 
-    mapping: StagedMapping
+    subject: Subject
     grids: IntArray
+
+    @property
+    def mapping(self) -> StagedMapping:
+        """The contextual mapping."""
+        return mapping_of(self.subject)
+
+    @property
+    def network(self) -> Network:
+        """The network.
+
+        Raises
+        ------
+        ProofError
+            If the subject is a mapping alone.
+        """
+        if isinstance(self.subject, StagedMapping):
+            raise ProofError("a contextual mapping alone is no network")
+        return self.subject
 
     @cached_property
     def z(self) -> Integers:
@@ -67,6 +88,11 @@ class Trace:
     def leader(self) -> Integers:
         """z~_gamma(n), shape (m, 1)."""
         return self.shifted[:, self.last : self.last + 1]
+
+
+def mapping_of(subject: Subject) -> StagedMapping:
+    """Return the contextual mapping of a network, or the mapping itself."""
+    return subject if isinstance(subject, StagedMapping) else subject.mapping
 
 
 def path_of(mapping: StagedMapping) -> IntArray:

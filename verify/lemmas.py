@@ -8,17 +8,18 @@ from constructions.dependence import reach_matrix
 from constructions.numbers import ProofError
 from verify.contextual_mapping import check_contextual_mapping
 from verify.lemma_all_max import EQUATION_12, EQUATION_13, INTERVALS, LEADER, RESIDUES
-from verify.lemma_check import Lemma, LemmaCheck, Witness, look_through, mapping_of
+from verify.lemma_check import Lemma, LemmaCheck, Witness, look_through
 from verify.lemma_network import LEMMA_3, LEMMA_6, LEMMA_8
 from verify.lemma_relay import DISJOINT_SLOTS, IN_SLOT
 from verify.lemma_shifts import EQUATION_8, EQUATION_9, EQUATION_10, ONE_TO_ONE, RECURRENCE
+from verify.lemma_trace import mapping_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from verify.contextual_mapping import Injectivity
     from verify.input_set import InputSet
-    from verify.lemma_check import Subject
+    from verify.lemma_trace import Subject
 
 __all__ = ["LEMMAS", "Lemma", "LemmaCheck", "Witness", "check_ids", "check_lemmas"]
 
@@ -142,7 +143,7 @@ def check_lemmas(
         chosen.append(LEMMAS[name])
     for lemma in chosen:
         lemma.refuse(subject, inputs)
-    witnesses = look_through([lemma for lemma in chosen if lemma.look], mapping_of(subject), inputs)
+    witnesses = look_through([lemma for lemma in chosen if lemma.look], subject, inputs)
     for lemma in chosen:
         if lemma.name in KINDS:
             found = check_ids(subject, inputs) if found is None else found

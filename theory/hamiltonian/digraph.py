@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["both_ways", "either_way", "gather_rows", "is_symmetric", "joining_patterns", "thin", "usable_edges"]
 
 # Multipliers and shifts of a 64-bit mixing function (splitmix64, Steele, Lea and Flood 2014).
-MIX = ((0, 0x9E3779B97F4A7C15), (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+GOLDEN = 0x9E3779B97F4A7C15
+MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
 def joining_patterns(pattern: SparsityPattern, path: IntArray) -> IntArray:
@@ -92,7 +93,7 @@ def thin(graph: Connections, most: int, *, seed: int) -> Connections:
         return graph
     low = np.minimum(queries, graph.keys).astype(np.uint64)
     high = np.maximum(queries, graph.keys).astype(np.uint64)
-    mixed = (low << np.uint64(32) | high) + np.uint64(seed)
+    mixed = ((low << np.uint64(32)) + high + np.uint64(seed)) * np.uint64(GOLDEN)
     for shift, factor in MIX:
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     fewer = np.minimum(degrees[queries], degrees[graph.keys])

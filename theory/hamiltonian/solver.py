@@ -50,23 +50,34 @@ def ask_solver(edges: Connections, rank: IntArray | None, deadline: Deadline) ->
         "rank": None if rank is None else rank.tolist(),
         "seconds": min(deadline.left, LONGEST),
     }
-    text = json.dumps(question)
     try:
-        # -P keeps this folder's own files from standing in for other modules.
-        done = subprocess.run(  # noqa: S603 - our own interpreter and file
-            [sys.executable, "-P", str(WORKER)],
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=min(deadline.left, LONGEST),
-            check=True,
-        )
-        path = json.loads(done.stdout)["path"]
+        return _read(_run(json.dumps(question), deadline), edges)
     except subprocess.TimeoutExpired:
         return SolverAnswer(None, reason="the SAT solver was stopped at the time limit")
     except (subprocess.SubprocessError, OSError, ValueError, KeyError, TypeError) as error:
         last_line = (getattr(error, "stderr", None) or str(error)).strip().rpartition("\n")[2]
         return SolverAnswer(None, reason=f"the SAT solver failed: {last_line}")
+
+
+def _run(question: str, deadline: Deadline) -> str:
+    """Run the worker until it answers or the deadline passes; whatever happens, no process is left."""
+    # -P keeps this folder's own files from standing in for other modules.
+    command = [sys.executable, "-P", str(WORKER)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:  # noqa: S603
+        try:
+            answer, complaint = process.communicate(question, timeout=min(deadline.left, LONGEST))
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, answer, complaint)
+    return answer
+
+
+def _read(answer: str, edges: Connections) -> SolverAnswer:
+    """Read an answer, and check its path."""
+    path = json.loads(answer)["path"]
     if path is None:
         return SolverAnswer(False)
     found = np.asarray(path, dtype=np.int64)
