@@ -141,7 +141,8 @@ class Identity:
 class AffineOnSlot:
     """A feed-forward layer: v -> (multiply v + add) / divide on low <= v <= high, nothing elsewhere.
 
-    Three pieces, the outer two constant zero: the update v' - v is affine on the slot and zero outside.
+    Three pieces, the outer two constant zero: the update v' - v is affine on the slot and zero outside. It is
+    evaluated from the image of `low`, so that no number on the way is larger than those of the run.
     """
 
     low: int
@@ -159,10 +160,11 @@ class AffineOnSlot:
             If the division is not exact: the slot holds a value that the inverse map never produced.
         """
         inside = (values >= self.low) & (values <= self.high)
-        image = self.multiply * values + self.add
+        start, rest = divmod(self.multiply * self.low + self.add, self.divide)
+        image = self.multiply * np.where(inside, values - self.low, 0) + rest
         if np.any((image % self.divide != 0) & inside):
             raise ProofError(f"a value in the slot {self.low}..{self.high} is not divisible by {self.divide}")
-        return np.where(inside, image // self.divide, values)
+        return np.where(inside, image // self.divide + start, values)
 
 
 AttentionBlock = SelectiveShift | AllMaxShift | Identity

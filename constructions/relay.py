@@ -6,7 +6,6 @@ constructively. An id is a number in base K^d with one digit an input, so `Relay
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -116,7 +115,7 @@ def build_relay(
     """Build the relay construction: ids that are one-to-one in exactly the inputs of reach(k), token by token.
 
     Each absorb step takes p attention layers and four feed-forward layers, independent of delta and d. A strongly
-    connected pattern takes 2(n - 1) steps, and its ids fit in n d log2 K + log2 n + 1 bits.
+    connected pattern takes 2(n - 1) steps, and its ids lie below 2 n K^(nd): n d log2 K + log2 n + 1 bits.
 
     Parameters
     ----------
@@ -158,12 +157,10 @@ def build_relay(
         RelayStage(phase.name, steps, pattern) for phase, steps in zip(plan.phases, layout.steps, strict=True)
     )
     check_attended([step for stage in stages for step in stage.steps], pattern)
-    formula: Counter[str] = Counter()
-    for phase in plan.phases:
-        formula[phase.name] += pattern.p * len(phase.moves)
+    formula = {name: pattern.p * moves for name, moves in plan.formula.items()}
     bound = max([layout.top, *(step.bound for stage in stages for step in stage.steps)])
     return RelayMapping(
-        pattern, d, K, "relay", positions, stages, bound, dict(formula), K, plan=plan, slots=layout.slots
+        pattern, d, K, "relay", positions, stages, bound, formula, K, plan=plan, slots=layout.slots
     )
 
 

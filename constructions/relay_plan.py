@@ -54,10 +54,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class Plan:
-    """The phases in order, and how shared history is coded."""
+    """The phases in order, how shared history is coded, and how many moves the formulas give by name of phase."""
 
     phases: tuple[Phase, ...]
     shared: Shared
+    formula: dict[str, int]
 
     @property
     def moves(self) -> list[Move]:
@@ -115,9 +116,15 @@ def plan_relay(
     _refuse_long(upstream, components.sizes.tolist(), shared, most_digits)
     trees = _trees(connections, components, root)
     gathers, broadcasts = _inside(components, trees)
+    inside = connections.n - components.count  # tokens that are no root
     if shared == "once":
-        return Plan(_once(connections, components, trees, broadcasts), shared)
-    return Plan(_repeat(upstream, gathers, broadcasts), shared)
+        phases = _once(connections, components, trees, broadcasts)
+        released = sum(len(phase.moves) for phase in phases if phase.name == "release")  # depends on the trees
+        formula = {"gather": sum(upstream.reach) - components.count, "release": released, "broadcast": inside}
+    else:
+        phases = _repeat(upstream, gathers, broadcasts)
+        formula = {"upstream": sum(map(len, upstream.links)), "gather": inside, "broadcast": inside}
+    return Plan(phases, shared, formula)
 
 
 def _refuse_long(upstream: Upstream, sizes: list[int], shared: Shared, most_digits: int) -> None:

@@ -68,8 +68,13 @@ def test_moves_by_formula() -> None:
         union = SparsityPattern.from_lists(*attends).union
         components = strong_components(union)
         links = sum(map(len, cover_upstream(union, components).links))
-        assert len(plan_relay(union, shared="repeat").moves) == links + 2 * (union.n - components.count)
-        assert len(plan_relay(union, shared="once").moves) <= 2 * union.n**2
+        repeat, once = plan_relay(union, shared="repeat"), plan_relay(union, shared="once")
+        assert len(repeat.moves) == links + 2 * (union.n - components.count)
+        assert len(once.moves) <= 2 * union.n**2
+        for plan in (repeat, once):
+            for name, moves in plan.formula.items():
+                assert moves == sum(len(phase.moves) for phase in plan.phases if phase.name == name)
+            assert sum(plan.formula.values()) == len(plan.moves)
 
 
 def test_the_root_and_breadth_first_trees() -> None:
