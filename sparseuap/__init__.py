@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from theory.verdicts import Answer
     from verify.pattern_certificate import certificate
     from verify.pattern_verdict import PatternVerdict, assess
+    from verify.proof import prove
     from verify.recheck import recheck
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "hop_count",
     "measure",
     "parse_family",
+    "prove",
     "read_source",
     "recheck",
     "to_additive_mask",
@@ -80,6 +82,7 @@ _HOMES = {
     "theory.verdicts": ["Answer"],
     "verify.pattern_certificate": ["certificate"],
     "verify.pattern_verdict": ["PatternVerdict", "assess"],
+    "verify.proof": ["prove"],
     "verify.recheck": ["recheck"],
 }
 

@@ -94,9 +94,9 @@ def test_a_tighter_s_saves_layers(prove: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["ring:n=3", "--d", "1", "--delta", "0.3"], "--delta must be 1/K"),
-        (["ring:n=3", "--d", "1", "--delta", "1"], "--delta must be 1/K"),
-        (["ring:n=3", "--d", "1", "--delta", "x"], "--delta must be 1/K"),
+        (["ring:n=3", "--d", "1", "--delta", "0.3"], "delta must be 1/K"),
+        (["ring:n=3", "--d", "1", "--delta", "1"], "delta must be 1/K"),
+        (["ring:n=3", "--d", "1", "--delta", "x"], "delta must be 1/K"),
         (["ring:n=3", "--d", "0", "--delta", "1/2"], "--d"),
         (["ring:n=3", "--delta", "1/2"], "--d"),
         (["ring:n=3", "--d", "1", "--delta", "1/2", "--target", "nosuch"], "nosuch"),

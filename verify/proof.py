@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from constructions.cells import cell_count
 from constructions.dependence import dependence_violation, reach_matrix
 from constructions.network import Network, choose_mapping, compose, dense_layers
+from constructions.numbers import ProofError
+from constructions.targets import parse_target
 from theory.verdicts import Answer
 from verify.input_set import is_exhaustive
 from verify.inputs import AdversarialInputs, AllInputs
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from verify.contextual_mapping import Injectivity
     from verify.input_set import InputSet
 
-__all__ = ["MOST_CELLS", "Proof", "choose_inputs", "run_proof"]
+__all__ = ["MOST_CELLS", "Proof", "choose_inputs", "grid_levels", "prove", "run_proof"]
 
 MOST_CELLS = 2**18
 """Cells up to which the value mapping is built: its table of windows needs every one of the K^{dn} cells."""
@@ -74,6 +77,28 @@ class Proof:
         return dense_layers(self.mapping.d, self.mapping.pattern.n, self.mapping.K)
 
 
+def grid_levels(delta: str | float | Fraction) -> int:
+    """Return K of delta = 1/K, given as ``1/K``, a decimal or a number.
+
+    Raises
+    ------
+    ProofError
+        If delta is not 1/K for an integer K >= 2.
+
+    Examples
+    --------
+    >>> grid_levels("1/4"), grid_levels("0.25"), grid_levels(0.5)
+    (4, 4, 2)
+    """
+    try:
+        step = Fraction(delta)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        step = Fraction(0)
+    if step <= 0 or step.numerator != 1 or step.denominator < 2:
+        raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {delta}")
+    return step.denominator
+
+
 def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int | None, seed: int) -> InputSet:
     """Return all inputs if asked for, or if there are at most 2^16 of them; otherwise adversarial samples.
 
@@ -90,6 +115,47 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
     if exhaustive or (samples is None and cell_count(d, n, levels) <= EXHAUSTIVE_CELLS):
         return AllInputs(d, n, levels)
     return AdversarialInputs(d, n, levels, samples or DEFAULT_SAMPLES, seed)
+
+
+def prove(
+    pattern: SparsityPattern,
+    *,
+    d: int,
+    delta: str | float | Fraction,
+    target: str = "identity",
+    construction: str = "paper",
+    exhaustive: bool = False,
+    samples: int | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float | None], None] | None = None,
+    **constants: Any,
+) -> Proof:
+    """Run the proof on a pattern: `choose_inputs` and `run_proof` in one call.
+
+    Parameters
+    ----------
+    d, delta
+        Embedding size and grid step 1/K.
+    target
+        A named target function or ``module:callable``.
+    construction, **constants
+        As for `constructions.network.choose_mapping`.
+    exhaustive, samples, seed
+        As for `choose_inputs`.
+
+    Raises
+    ------
+    ProofError, TargetError
+        As `run_proof`, or if delta is not 1/K.
+
+    Examples
+    --------
+    >>> from theory.patterns import SparsityPattern
+    >>> prove(SparsityPattern.from_lists([[0, 1], [0, 1]]), d=1, delta="1/3", target="mean").holds
+    True
+    """
+    inputs = choose_inputs(d, pattern.n, grid_levels(delta), exhaustive=exhaustive, samples=samples, seed=seed)
+    return run_proof(pattern, inputs, parse_target(target), construction, progress=progress, **constants)
 
 
 def run_proof(

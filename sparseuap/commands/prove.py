@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from typing import Any
 
 import click
 
 from constructions.numbers import ProofError
-from constructions.targets import TargetError, parse_target
+from constructions.targets import TargetError
 from sparseuap.progress import Steps
 from sparseuap.prove_report import as_json, as_text
 from theory.patterns import PatternError
 from theory.readers.source import read_source
-from verify.proof import choose_inputs, run_proof
+from verify.proof import prove
 
-__all__ = ["command", "levels_of"]
-
-
-def levels_of(text: str) -> int:
-    """Return K of delta = 1/K, written ``1/K`` or as a decimal.
-
-    Raises
-    ------
-    PatternError
-        If delta is not 1/K for an integer K >= 2.
-
-    Examples
-    --------
-    >>> levels_of("1/4"), levels_of("0.25")
-    (4, 4)
-    """
-    try:
-        delta = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        delta = Fraction(0)
-    if delta <= 0 or delta.numerator != 1 or delta.denominator < 2:
-        raise PatternError(f"--delta must be 1/K for an integer K >= 2, such as 1/4, got {text}")
-    return delta.denominator
+__all__ = ["command"]
 
 
 @click.command("prove")
@@ -85,14 +62,22 @@ def command(
                 "--s and --tight speak of all-max-shifts, which relay does not have: leave them out"
             )
         constants = {"s": s, "tight": tight}
-    levels = levels_of(delta)
     try:
         with Steps() as say:
             say("reading the pattern", None)
             pattern = read_source(source)
-            function = parse_target(target)
-            inputs = choose_inputs(d, pattern.n, levels, exhaustive=exhaustive, samples=samples, seed=seed)
-            proof = run_proof(pattern, inputs, function, construction, progress=say, **constants)
+            proof = prove(
+                pattern,
+                d=d,
+                delta=delta,
+                target=target,
+                construction=construction,
+                exhaustive=exhaustive,
+                samples=samples,
+                seed=seed,
+                progress=say,
+                **constants,
+            )
     except (ProofError, TargetError) as error:
         raise PatternError(str(error)) from error
     if json_wanted:

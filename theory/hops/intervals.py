@@ -73,29 +73,36 @@ class Intervals:
         query = int(self.open_rows[0])
         return Unseen(layers, query, int(self.high[query] + 1) % self.low.size)
 
+    @property
+    def mirrored(self) -> Intervals:
+        """The same with token k renamed n - 1 - k."""
+        last = self.low.size - 1
+        return Intervals(last - self.high[::-1], last - self.low[::-1])
+
     def after(self, earlier: Intervals) -> Intervals:
         """Return the product: row k is the union of the rows j of `earlier` over all j in row k of this one."""
-        n = self.low.size
-        token = np.arange(n)
-        turns = np.repeat([-n, 0, n], n)
-        low = _range_minimum(np.tile(earlier.low, 3) + turns, self.low + n, self.high + n)
-        # a maximum over first..last is a minimum of the mirrored array
-        mirrored = -(np.tile(earlier.high, 3) + turns)[::-1]
-        high = -_range_minimum(mirrored, 2 * n - 1 - self.high, 2 * n - 1 - self.low)
+        token, last = np.arange(self.low.size), self.low.size - 1
+        low = _least(earlier.low, self.low, self.high)
+        high = last - _least(earlier.mirrored.low, self.mirrored.low, self.mirrored.high)[::-1]
         # an end that is n - 1 tokens away makes the row full: nothing is lost by clipping there
-        return Intervals(np.maximum(low, token - (n - 1)), np.minimum(high, token + (n - 1)))
+        return Intervals(np.maximum(low, token - last), np.minimum(high, token + last))
 
 
-def _range_minimum(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
-    """Return the minimum of values[first[i]..last[i]] for every i, by a sparse table unless the values rise."""
-    if np.all(values[1:] >= values[:-1]):
-        return values[first]
+def _least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
+    """Return the minimum of values[first[i]..last[i]] for every i, where values[j + n] means values[j] + n."""
+    n = values.size
+    if np.all(values[1:] >= values[:-1]) and values[-1] <= values[0] + n:
+        turn, place = np.divmod(first, n)
+        met: IntArray = values[place] + turn * n
+        return met
+    # a sparse table: at height h, the minimum over 2^h values
     level = np.frexp((last - first + 1).astype(np.float64))[1] - 1  # floor(log2(length)), exact below 2^53
-    least = np.empty_like(values[first])
-    table = values
+    least = np.empty_like(first)
+    table = np.concatenate((values - n, values, values + n))
     for height in range(int(level.max()) + 1):
         rows = np.flatnonzero(level == height)
-        least[rows] = np.minimum(table[first[rows]], table[last[rows] - (1 << height) + 1])
+        ends = last[rows] - (1 << height) + 1
+        least[rows] = np.minimum(table[first[rows] + n], table[ends + n])
         table = np.minimum(table[: -(1 << height)], table[1 << height :])
     return least
 
