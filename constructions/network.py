@@ -125,7 +125,8 @@ class Network:
     @property
     def layers(self) -> dict[str, int]:
         """Layers used, one entry a stage family; those of the contextual mapping are its attention layers."""
-        counts = {"quantization": self.quantization().feed_forward_layers}
+        quantization = {"quantization": self.quantization().feed_forward_layers}
+        counts = {**quantization, **dict.fromkeys(self.mapping.layers_formula, 0)}
         for stage in self.mapping.stages:
             family = stage.name.replace(" ", "_").replace("-", "_")
             counts[family] = counts.get(family, 0) + stage.attention_layers

@@ -31,7 +31,7 @@ from theory.hamiltonian.growing import grow_path
 from theory.hamiltonian.matching import few_choices, largest_matching, reverse_matching, unmatched_shortage
 from theory.hamiltonian.merging import merge_cover
 from theory.hamiltonian.orders import bandwidth_order
-from theory.hamiltonian.separators import blocks, three_ends, too_many_parts
+from theory.hamiltonian.separators import blocks, grown_cut, three_ends, too_many_parts
 from theory.hamiltonian.subsets import path_by_subsets
 from theory.patterns import Connections, SparsityPattern
 
@@ -248,7 +248,7 @@ def test_searches_stop_at_the_deadline() -> None:
 def test_blocks_against_networkx() -> None:
     rng = np.random.default_rng(6)
     for _ in range(150):
-        graph = random_undirected(rng)
+        graph = nx.disjoint_union(random_undirected(rng), random_undirected(rng, most=6))
         found = blocks(edges_of(symmetric(len(graph), graph.edges)), Deadline(5.0))
         assert found is not None
         assert {frozenset(block.tolist()) for block in found} == {
@@ -272,6 +272,22 @@ def test_separators_hold_and_three_ends_is_exact_on_the_block_tree() -> None:
                 kinds.add(refutation.kind)
                 assert refutes([rows], refutation.to_json())
     assert kinds == {"three_ends", "too_many_parts"}
+
+
+def test_grown_cuts_hold_and_find_more() -> None:
+    rng = np.random.default_rng(8)
+    more = 0
+    for _ in range(60):
+        graph = random_undirected(rng)
+        rows = symmetric(len(graph), graph.edges)
+        edges = edges_of(rows)
+        grown = grown_cut(edges, None, Deadline(5.0))
+        if too_many_parts(edges, None, Deadline(5.0)) is None:
+            more += grown is not None
+        if grown is not None:
+            assert refutes([rows], grown.to_json())
+    assert more
+    assert grown_cut(edges_of(window(1000, 1)), None, Deadline(0.0)) is None
 
 
 def test_long_graphs_need_no_recursion() -> None:

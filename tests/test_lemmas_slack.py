@@ -58,18 +58,26 @@ def test_the_least_that_works_works_and_one_less_does_not(
                 _works(pattern, d, levels, {**constants, KEYS[row.constant]: value})
                 for value in range(max(0, row.smallest - 5), row.smallest)
             )
+    assert rows[0].reliable is not None
+    for value in range(rows[0].reliable, rows[0].reliable + 10):
+        assert _works(pattern, d, levels, {"s": s, "c": value})
     assert {row.constant: row.slack for row in rows[1:]} == dict.fromkeys([row.constant for row in rows[1:]], 1.0)
     assert rows[0].slack is not None
     assert rows[0].slack > 5
 
 
-def test_coarse_scans_find_the_same_edge(monkeypatch: pytest.MonkeyPatch) -> None:
-    pattern = families.dense(3)
-    fine = smallest_constants(pattern, 1, 2, gamma=range(3), s=1)[0]
-    monkeypatch.setattr(slack, "MOST_VALUES", 10)
-    coarse = smallest_constants(pattern, 1, 2, gamma=range(3), s=1)[0]
+@pytest.mark.parametrize(
+    ("pattern", "d", "s", "smallest", "reliable"),
+    [(families.dense(3), 1, 1, 13, 13), (families.dense(2), 2, 1, 9, 24)],
+)
+def test_coarse_scans_find_the_same_edge(
+    pattern: SparsityPattern, d: int, s: int, smallest: int, reliable: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = smallest_constants(pattern, d, 2, gamma=range(pattern.n), s=s)[0]
+    monkeypatch.setattr(slack, "MOST_VALUES", 40)
+    coarse = smallest_constants(pattern, d, 2, gamma=range(pattern.n), s=s)[0]
     assert fine.tried == fine.value + 1 > coarse.tried
-    assert (fine.smallest, fine.reliable) == (coarse.smallest, coarse.reliable) == (13, 13)
+    assert (fine.smallest, fine.reliable) == (coarse.smallest, coarse.reliable) == (smallest, reliable)
 
 
 def test_a_hub_at_the_end_of_the_path_needs_fewer_all_max_shifts() -> None:

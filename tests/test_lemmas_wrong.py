@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import literal_proof
@@ -18,11 +18,16 @@ from constructions.targets import TARGETS, Target
 from theory import families
 from theory.patterns import SparsityPattern
 from theory.verdicts import Answer
+from verify import inputs
 from verify.inputs import AllInputs
-from verify.lemmas import LEMMAS, LemmaCheck
+from verify.lemmas import LEMMAS, LemmaCheck, check_lemmas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from constructions.numbers import Integers
 
 STRIDED = families.strided(5, 3)
 RING = families.ring(4)
@@ -63,12 +68,43 @@ def _bare_inputs() -> StagedMapping:
     return replace(_build(DENSE, 2), stages=(), step=0)
 
 
-def _moved_home(to: int) -> RelayMapping:
+class _Offset(StagedMapping):
+    """A mapping that enters all its numbers too high or too low."""
+
+    offset = 0
+
+    def initial(self, grids: npt.ArrayLike) -> Integers:
+        return super().initial(grids) + self.offset
+
+
+def _offset(mapping: StagedMapping, by: int) -> StagedMapping:
+    known = {field.name: getattr(mapping, field.name) for field in fields(StagedMapping)}
+    return type("Off", (_Offset,), {"offset": by})(**known)
+
+
+def _gamma_1_shifted() -> StagedMapping:
+    """One shift more, over the interval of gamma(1)."""
+    mapping = _build(RING, 2)
+    stage = mapping.stages[0]
+    assert isinstance(stage, SelectiveShifts)
+    low = int(mapping.initial([[0, 0, 0, 0]])[0])
+    shifts = (*stage.shifts, replace(stage.shifts[0], token=0, low2=2 * low - 1))
+    return replace(mapping, stages=(SelectiveShifts(shifts), mapping.stages[1]))
+
+
+def _moved_home(by: Callable[[RelayMapping, int], int]) -> RelayMapping:
     """Relay's last step brings its token home to another place."""
     relay = build_relay(HUB, 1, 2)
     last = relay.stages[-1]
-    steps = (*last.steps[:-1], replace(last.steps[-1], home=to))
+    step = last.steps[-1]
+    steps = (*last.steps[:-1], replace(step, home=by(relay, step.query)))
     return replace(relay, stages=(*relay.stages[:-1], replace(last, steps=steps)))
+
+
+def _touching(relay: RelayMapping, token: int) -> int:
+    """The end of the token's slot on the start of another one."""
+    others = [slot.low for k, slot in enumerate(relay.slots) if k != token]
+    return max(others) - 2**4 + 1
 
 
 def _beyond_reach() -> RelayMapping:
@@ -114,10 +150,14 @@ def _unlifted() -> Network:
 WRONG: list[tuple[str, Callable[[], StagedMapping | Network], int | None]] = [  # statement, how, token named
     ("Lemma 6", lambda: _build(DENSE, 2, step=4), 0),  # token 0 sits at 4, outside [0, n)
     ("eq. 8", lambda: _build(DENSE, 3, step=2), 0),
+    ("eq. 8", lambda: _offset(_build(DENSE, 3), 1), 2),
+    ("eq. 8", lambda: _offset(_build(DENSE, 3), -1), 0),
     ("recurrence", lambda: _weaker_shift(2), 2),
     ("recurrence", _wrong_pattern, 2),
     ("eq. 9", lambda: _build(RING, 2, shift_factor=0), 1),
     ("eq. 9", lambda: _build(RING, 2, shift_factor=1), None),  # a tie
+    ("eq. 9", _gamma_1_shifted, 0),
+    ("eq. 10", lambda: _offset(_build(families.dense(1), 2), 3), 0),  # z~ = n delta^{-nd} exactly
     ("eq. 10", lambda: _build(RING, 2, shift_factor=4), 3),
     ("one-to-one", lambda: _build(RING, 3, shift_factor=2), 3),
     ("eq. 12", lambda: _build(RING, 2, c=3 * 4 * 2**5), None),  # s in place of 2 s
@@ -140,8 +180,11 @@ WRONG: list[tuple[str, Callable[[], StagedMapping | Network], int | None]] = [  
     ("Lemma 3", _other_target, 0),
     ("Lemma 3", _forgotten_cell, 0),
     ("Lemma 3", _unlifted, None),
-    ("disjoint slots", lambda: _moved_home(0), None),
-    ("ids in slots", lambda: _moved_home(7), None),
+    ("disjoint slots", lambda: _moved_home(lambda relay, token: relay.slots[token - 1].low), None),
+    ("disjoint slots", lambda: _moved_home(_touching), None),
+    ("disjoint slots", lambda: replace(build_relay(HUB, 1, 2), step=1), 1),
+    ("ids in slots", lambda: _moved_home(lambda relay, token: relay.slots[token].low - 1), None),
+    ("ids in slots", lambda: _moved_home(lambda relay, token: relay.slots[token].low + 1), None),
     ("reach", _beyond_reach, None),
     ("7.2", _beyond_reach, None),
 ]
@@ -214,6 +257,21 @@ def test_overwritten_outputs_name_both_windows() -> None:
     assert check.witness is not None
     assert check.witness.values["later"] > check.witness.values["window"]
     assert "window still to come" in check.why
+
+
+def test_the_bound_of_equation_10_is_not_reached() -> None:
+    assert _check("eq. 10", _offset(_build(families.dense(1), 2), 2)).answer is Answer.HOLDS
+
+
+def test_every_chunk_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapping = _build(DENSE, 3, step=2)
+    first = _check("eq. 8", mapping).witness
+    assert first is not None
+    assert first.grid.tolist() == [[0, 0, 2]]
+    monkeypatch.setattr(inputs, "ENTRIES", 3)
+    (check,) = check_lemmas(mapping, AllInputs(1, 3, 3), ["eq. 8"])
+    assert check.witness is not None
+    assert str(check.witness) == str(first)
 
 
 def test_with_c_zero_no_interval_is_left() -> None:

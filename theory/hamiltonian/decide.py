@@ -149,7 +149,7 @@ def _search(pattern: SparsityPattern, clock: Deadline, say: Callable[[str], None
 def _search_small(edges: Connections, union: Connections, rank: IntArray | None) -> Finding:
     """Decide exactly by trying every set; where there is no path, prefer a refutation that is short to check."""
     from theory.hamiltonian.matching import largest_matching, unmatched_shortage
-    from theory.hamiltonian.separators import three_ends, too_many_parts
+    from theory.hamiltonian.separators import grown_cut, three_ends, too_many_parts
 
     path = path_by_subsets(edges)
     if path is not None:
@@ -162,6 +162,9 @@ def _search_small(edges: Connections, union: Connections, rank: IntArray | None)
     if refutation is not None:
         return "blocks", refutation
     refutation = too_many_parts(graph, rank, clock)
+    if refutation is not None:
+        return "cut sets", refutation
+    refutation = grown_cut(graph, rank, clock)
     if refutation is not None:
         return "cut sets", refutation
     return "every set of tokens", Exhausted()
@@ -178,7 +181,7 @@ def _search_large(
     from theory.graph import strong_components
     from theory.hamiltonian.growing import grow_path
     from theory.hamiltonian.merging import merge_cover
-    from theory.hamiltonian.separators import three_ends, too_many_parts
+    from theory.hamiltonian.separators import grown_cut, three_ends, too_many_parts
     from theory.hamiltonian.solver import ask_solver
 
     most = SEARCH + SEARCH_PER_TOKEN * edges.n
@@ -210,7 +213,11 @@ def _search_large(
     answer = ask_solver(edges, rank, clock)
     if answer.feasible is None:
         return answer.reason, None
-    return "SAT solver", answer.path if answer.feasible else SolverWord()
+    if answer.feasible:
+        return "SAT solver", answer.path
+    say("cut sets")
+    proof = grown_cut(either_way(edges), rank, clock.part(0.5, SEARCH))
+    return ("SAT solver", SolverWord()) if proof is None else ("cut sets", proof)
 
 
 def _plainly_fails(graph: Connections, clock: Deadline) -> bool:

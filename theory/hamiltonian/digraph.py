@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from theory.patterns import IntArray, SparsityPattern
 
-__all__ = ["both_ways", "either_way", "gather_rows", "is_symmetric", "joining_patterns", "thin", "usable_edges"]
+__all__ = [
+    "both_ways",
+    "either_way",
+    "gather_rows",
+    "is_symmetric",
+    "joining_patterns",
+    "keep_edges",
+    "thin",
+    "usable_edges",
+]
 
 # Multipliers and shifts of a 64-bit mixing function (splitmix64, Steele, Lea and Flood 2014).
 GOLDEN = 0x9E3779B97F4A7C15
@@ -49,10 +58,10 @@ def joining_patterns(pattern: SparsityPattern, path: IntArray) -> IntArray:
     return found
 
 
-def _keep(rows: Connections, kept: npt.NDArray[np.bool_]) -> Connections:
+def keep_edges(edges: Connections, kept: npt.NDArray[np.bool_]) -> Connections:
     """Return the connections marked in `kept`."""
     total = np.concatenate(([0], np.cumsum(kept)))
-    return Connections(total[rows.indptr], rows.keys[kept])
+    return Connections(total[edges.indptr], edges.keys[kept])
 
 
 def usable_edges(union: Connections, rank: IntArray | None = None) -> Connections:
@@ -60,7 +69,7 @@ def usable_edges(union: Connections, rank: IntArray | None = None) -> Connection
     kept = union.keys != union.queries
     if rank is not None:
         kept &= rank[union.queries] - rank[union.keys] <= 1
-    return _keep(union, kept)
+    return keep_edges(union, kept)
 
 
 def is_symmetric(edges: Connections) -> bool:
@@ -71,7 +80,7 @@ def is_symmetric(edges: Connections) -> bool:
 
 def both_ways(edges: Connections) -> Connections:
     """Keep the edges whose reverse is an edge too."""
-    return edges if is_symmetric(edges) else _keep(edges, edges.contains(edges.keys, edges.queries))
+    return edges if is_symmetric(edges) else keep_edges(edges, edges.contains(edges.keys, edges.queries))
 
 
 def either_way(edges: Connections) -> Connections:
@@ -98,7 +107,7 @@ def thin(graph: Connections, most: int, *, seed: int) -> Connections:
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     fewer = np.minimum(degrees[queries], degrees[graph.keys])
     kept = (fewer <= 2 * most) | ((mixed >> np.uint64(32)) * fewer < most * 2.0**32)
-    return _keep(graph, kept)
+    return keep_edges(graph, kept)
 
 
 def gather_rows(graph: Connections, tokens: IntArray | Sequence[int]) -> IntArray:

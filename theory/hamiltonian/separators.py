@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.hamiltonian.digraph import gather_rows
+from theory.hamiltonian.digraph import keep_edges
 from theory.hamiltonian.refutations import End, ThreeEnds, TooManyParts
 
 if TYPE_CHECKING:
     from theory.hamiltonian.deadline import Deadline
     from theory.patterns import Connections, IntArray
 
-__all__ = ["blocks", "three_ends", "too_many_parts"]
+__all__ = ["blocks", "grown_cut", "three_ends", "too_many_parts"]
 
 CLOCK_EVERY = 256
 CUT_TRIMMED = 512
+STARTS, PAIRS = 4, 60
 
 
 def three_ends(graph: Connections, rank: IntArray | None, deadline: Deadline) -> ThreeEnds | None:
@@ -52,41 +53,45 @@ def three_ends(graph: Connections, rank: IntArray | None, deadline: Deadline) ->
 
 
 def blocks(graph: Connections, deadline: Deadline) -> list[IntArray] | None:
-    """Return the blocks of a connected graph (Hopcroft and Tarjan 1973), or None when time runs out.
+    """Return the blocks of an undirected graph (Hopcroft and Tarjan 1973), or None when time runs out.
 
     Depth-first search without recursion: ``low[v]`` is the earliest token that v's subtree is joined to; where a
     child has nothing earlier than its parent, the tokens found since, with the parent, are a block.
     """
     number = [-1] * graph.n
     low = [0] * graph.n
-    number[0] = 0
-    count = 1
+    count = 0
     found: list[IntArray] = []
     pending: list[int] = []
-    walk = [(0, -1, iter(graph.row(0).tolist()))]
-    while walk:
-        token, parent, neighbours = walk[-1]
-        for other in neighbours:
-            if number[other] < 0:
-                number[other] = low[other] = count
-                count += 1
-                if count % CLOCK_EVERY == 0 and deadline.passed:
-                    return None
-                pending.append(other)
-                walk.append((other, token, iter(graph.row(other).tolist())))
-                break
-            if other != parent:
-                low[token] = min(low[token], number[other])
-        else:
-            walk.pop()
-            if parent < 0:
-                break
-            low[parent] = min(low[parent], low[token])
-            if low[token] >= number[parent]:
-                block = [parent]
-                while block[-1] != token:
-                    block.append(pending.pop())
-                found.append(np.array(block))
+    for root in range(graph.n):
+        if number[root] >= 0:
+            continue
+        number[root] = low[root] = count
+        count += 1
+        walk = [(root, -1, iter(graph.row(root).tolist()))]
+        while walk:
+            token, parent, neighbours = walk[-1]
+            for other in neighbours:
+                if number[other] < 0:
+                    number[other] = low[other] = count
+                    count += 1
+                    if count % CLOCK_EVERY == 0 and deadline.passed:
+                        return None
+                    pending.append(other)
+                    walk.append((other, token, iter(graph.row(other).tolist())))
+                    break
+                if other != parent:
+                    low[token] = min(low[token], number[other])
+            else:
+                walk.pop()
+                if parent < 0:
+                    break
+                low[parent] = min(low[parent], low[token])
+                if low[token] >= number[parent]:
+                    block = [parent]
+                    while block[-1] != token:
+                        block.append(pending.pop())
+                    found.append(np.array(block))
     return found
 
 
@@ -122,40 +127,72 @@ def too_many_parts(graph: Connections, rank: IntArray | None, deadline: Deadline
     enough = np.flatnonzero(parts > np.arange(n) + 1)
     if not enough.size:
         return None
-    cut, labels = _trim(graph, order[: enough[0]], _parts_without(graph, order[: enough[0]]))
-    return TooManyParts(cut, labels, rank)
+    return _trimmed(graph, order[: enough[0]], rank)
+
+
+def grown_cut(
+    graph: Connections, rank: IntArray | None, deadline: Deadline, *, seed: int = 0
+) -> TooManyParts | None:
+    """Grow cuts from small ones: remove again and again the token whose removal tears off the most parts.
+
+    Slower than `too_many_parts` and more thorough: for graphs that are known or suspected to have no path.
+    """
+    rng = np.random.default_rng(seed)
+    starts: list[list[int]] = [[]] * STARTS + [[token] for token in np.argsort(-graph.degrees).tolist()]
+    starts += [rng.choice(graph.n, size=2, replace=False).tolist() for _ in range(PAIRS if graph.n > 2 else 0)]
+    for start in starts:
+        cut = list(start)
+        # Parts that are still missing for a refutation.
+        missing = len(cut) + 2 - (int(_parts_without(graph, np.array(cut, dtype=np.int64)).max()) + 1)
+        while missing > 0:
+            found = blocks(_without(graph, cut), deadline)
+            if deadline.passed or not found:
+                break
+            times = np.bincount(np.concatenate(found), minlength=graph.n)
+            if times.max() < 2:
+                break
+            token = int(rng.choice(np.flatnonzero(times == times.max())))
+            cut.append(token)
+            missing -= int(times[token]) - 2
+        if missing <= 0:
+            return _trimmed(graph, np.array(cut, dtype=np.int64), rank)
+        if deadline.passed:
+            break
+    return None
+
+
+def _without(graph: Connections, cut: IntArray | list[int]) -> Connections:
+    """Drop every edge at the tokens of the cut."""
+    gone = np.zeros(graph.n, dtype=bool)
+    gone[cut] = True
+    return keep_edges(graph, ~(gone[graph.queries] | gone[graph.keys]))
 
 
 def _parts_without(graph: Connections, cut: IntArray) -> IntArray:
     """Label the parts that removing the cut leaves, -1 for the cut."""
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    gone = np.zeros(graph.n, dtype=bool)
-    gone[cut] = True
-    rows, keys = graph.queries, graph.keys
-    kept = ~(gone[rows] | gone[keys])
-    matrix = csr_array((np.ones(int(kept.sum())), (rows[kept], keys[kept])), shape=(graph.n, graph.n))
-    _, labels = connected_components(matrix, directed=False)
-    labels = labels.astype(np.int64)
-    labels[gone] = -1
-    labels[~gone] = np.unique(labels[~gone], return_inverse=True)[1]
+    labels = connected_components(_without(graph, cut).matrix(), directed=False)[1].astype(np.int64)
+    labels[cut] = -1
+    return _renumbered(labels)
+
+
+def _renumbered(labels: IntArray) -> IntArray:
+    """Return the labels with the parts numbered 0, 1, ... without gaps."""
+    back = labels >= 0
+    labels[back] = np.unique(labels[back], return_inverse=True)[1]
     return labels
 
 
-def _trim(graph: Connections, cut: IntArray, labels: IntArray) -> tuple[IntArray, IntArray]:
+def _trimmed(graph: Connections, cut: IntArray, rank: IntArray | None) -> TooManyParts:
     """Put back the cut tokens that join at most two parts: one part less for one cut token less."""
-    if cut.size > CUT_TRIMMED:
-        return np.sort(cut), labels
-    kept = []
-    for token in cut[::-1].tolist():
-        touched = np.unique(labels[gather_rows(graph, [token])])
+    labels = _parts_without(graph, cut)
+    kept = cut.tolist()
+    for token in kept[::-1] if cut.size <= CUT_TRIMMED else ():
+        touched = np.unique(labels[graph.row(token)])
         touched = touched[touched >= 0]
-        if touched.size > 2:
-            kept.append(token)
-            continue
-        labels[token] = labels.max() + 1
-        labels[np.isin(labels, touched)] = labels[token]
-    back = labels >= 0
-    labels[back] = np.unique(labels[back], return_inverse=True)[1]
-    return np.sort(np.array(kept, dtype=np.int64)), labels
+        if touched.size <= 2:
+            kept.remove(token)
+            labels[token] = labels.max() + 1
+            labels[np.isin(labels, touched)] = labels[token]
+    return TooManyParts(np.sort(np.array(kept, dtype=np.int64)), _renumbered(labels), rank)

@@ -36,7 +36,7 @@ def read_source(source: str) -> SparsityPattern:
     >>> read_source("no_such_file.json")
     Traceback (most recent call last):
         ...
-    theory.patterns.PatternError: no_such_file.json: no such file
+    theory.connections.PatternError: no_such_file.json: no such file
     """
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
     parts = [source] if whole else source.split("+")
