@@ -1,0 +1,1 @@
+"""Measurements, as ratios from one run on one machine; never part of the tests."""

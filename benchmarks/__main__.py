@@ -1,0 +1,13 @@
+"""Run the benchmarks whose figures the README quotes: ``python -m benchmarks``."""
+
+from __future__ import annotations
+
+from benchmarks import hops, slack, verdict
+
+for title, part in (
+    ("The verdict, and starting up", verdict),
+    ("The hop count s", hops),
+    ("The constants of the proof", slack),
+):
+    print(f"\n## {title}\n", flush=True)
+    part.main()
