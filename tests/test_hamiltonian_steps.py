@@ -29,7 +29,7 @@ from theory.hamiltonian.deadline import Deadline
 from theory.hamiltonian.digraph import both_ways, either_way, gather_rows, is_symmetric, thin, usable_edges
 from theory.hamiltonian.growing import grow_path
 from theory.hamiltonian.matching import few_choices, largest_matching, reverse_matching, unmatched_shortage
-from theory.hamiltonian.merging import merge_cover
+from theory.hamiltonian.merging import another_matching, merge_cover
 from theory.hamiltonian.orders import bandwidth_order
 from theory.hamiltonian.separators import blocks, grown_cut, three_ends, too_many_parts
 from theory.hamiltonian.subsets import path_by_subsets
@@ -208,6 +208,13 @@ def test_growing_is_never_wrong() -> None:
             assert not has_path(edges.n, pairs(edges))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_growing_finds_paths_of_random_cubic_graphs(seed: int) -> None:
+    graph = nx.random_regular_graph(3, 60, seed=seed)
+    edges = edges_of(symmetric(60, graph.edges))
+    assert is_path(grow_path(edges, Deadline(20.0), seed=seed), edges)
+
+
 @pytest.mark.parametrize(("n", "degree"), [(100, 2), (400, 3), (1000, 4)])
 def test_merging_finds_paths_of_random_digraphs(n: int, degree: int) -> None:
     edges = in_and_out(n, degree, seed=n)
@@ -217,6 +224,18 @@ def test_merging_finds_paths_of_random_digraphs(n: int, degree: int) -> None:
 def test_merging_keeps_a_ring_that_is_already_there() -> None:
     edges = edges_of(shuffled(ring(200)))
     assert is_path(merge_cover(edges, largest_matching(edges), Deadline(5.0)), edges)
+
+
+def test_another_matching_is_as_large_and_as_valid() -> None:
+    edges = in_and_out(60, 2, seed=1)
+    first, rng = largest_matching(edges), np.random.default_rng(0)
+    for _ in range(5):
+        mate = another_matching(edges, rng)
+        used = [(token, other) for token, other in enumerate(mate.tolist()) if other >= 0]
+        assert set(used) <= pairs(edges)
+        assert len({other for _, other in used}) == len(used) == int((first >= 0).sum())
+    short = another_matching(edges_of(hub(6)), rng)
+    assert int((short >= 0).sum()) == 2
 
 
 def test_merging_is_never_wrong() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from theory.hamiltonian.deadline import Deadline
     from theory.patterns import IntArray
 
-__all__ = ["merge_cover"]
+__all__ = ["another_matching", "merge_cover"]
 
 ATTEMPTS = 8
 MOVES_PER_TOKEN = 10
@@ -50,7 +50,7 @@ def merge_cover(edges: Connections, successor: IntArray, deadline: Deadline, *, 
     rng = np.random.default_rng(seed)
     for attempt in range(ATTEMPTS):
         if attempt:
-            successor = _another_matching(edges, rng)
+            successor = another_matching(edges, rng)
         cover = _Cover(edges, *_pieces(_patch(edges, successor, rng)), rng, deadline)
         if cover.run():
             return cover.path
@@ -59,7 +59,7 @@ def merge_cover(edges: Connections, successor: IntArray, deadline: Deadline, *, 
     return None
 
 
-def _another_matching(edges: Connections, rng: np.random.Generator) -> IntArray:
+def another_matching(edges: Connections, rng: np.random.Generator) -> IntArray:
     """Return a largest matching of the same edges, found with the tokens in another order."""
     name = rng.permutation(edges.n)
     found = largest_matching(Connections.from_pairs(edges.n, name[edges.queries], name[edges.keys]))
