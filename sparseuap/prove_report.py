@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["as_json", "as_text"]
 
-FAMILIES = ("quantization", "selective_shift", "all_max_shift", "value_mapping")
+FAMILIES = {
+    "quantization": "quantization",
+    "selective_shift": "selective shifts",
+    "all_max_shift": "all-max-shifts",
+    "value_mapping": "value mapping",
+}
 
 
 def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
@@ -129,11 +134,9 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     yield ""
     rows = [("step", "layers", "by formula", "dense")]
     dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
-    for family in FAMILIES:
+    for family, name in FAMILIES.items():
         if formula[family] or used[family]:
             built = "not built" if used[family] is None else name_number(used[family])
-            name = "relay (selective shifts)" if mapping.construction == "relay" else family.replace("_", " ")
-            name = name if family == "selective_shift" else family.replace("_", " ")
             rows.append((name, built, name_number(formula[family]), name_number(dense.get(family))))
     yield from _table(rows, "lrrr")
     yield ""
