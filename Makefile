@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
 WORKERS ?= auto
+# Continuous integration adds the extra `soft` (PyTorch, entmax), pinned by a constraints file: see .ci/run.
+EXTRAS ?= fast,lint,test
+CONSTRAINTS ?= /dev/null
 
 .PHONY: demo test lint unit exhaustive oldest bench clean
 
@@ -51,7 +54,7 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.tested: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable ".[fast,lint,test]"
+	$(BIN)/pip install --quiet --editable ".[$(EXTRAS)]" --constraint $(CONSTRAINTS)
 	touch $@
 
 $(OLDEST)/.tested: pyproject.toml oldest.txt

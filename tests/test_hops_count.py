@@ -150,9 +150,8 @@ def test_full_once_but_not_for_ever() -> None:
     assert (found.answer, found.s) == (Answer.HOLDS, 1)
     found = hop_count(SparsityPattern.from_lists(lossy, full))
     assert (found.answer, found.s) == (Answer.HOLDS, 2)
-    # key 1 is lost in the second layer, but everybody sees it after the first
-    found = hop_count(SparsityPattern.from_lists([[0], [0, 1]], [[0, 1], [1]], [[0], [0]]))
-    assert (found.answer, found.s) == (Answer.HOLDS, 2)
+    found = hop_count(SparsityPattern.from_lists(full, [[], []]))
+    assert (found.answer, found.s) == (Answer.HOLDS, 1)
 
 
 def test_a_ring_without_self_loops_turns_for_ever() -> None:
@@ -205,6 +204,20 @@ def test_bounds_of_a_large_pattern_without_memory_or_time() -> None:
     assert found.pivot is not None
     assert found.pivot.gathers + found.pivot.spreads == found.upper
     assert f"{found.lower} <= s <= {found.upper}" in found.why
+
+
+def test_without_1_1_limits_leave_existence_or_s_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = SparsityPattern.from_lists([[2], [0], [1]])
+    assert hop_count(ring, memory_limit=1).answer is Answer.UNDECIDED
+    step = [[0, 1], [1, 2], [2, 0]]
+    early = SparsityPattern.from_lists(step, step, [[], [], []])  # full after two layers only
+    assert hop_count(early).s == 2
+    assert hop_count(early, time_limit=0.0).answer is Answer.UNDECIDED
+    monkeypatch.setattr(theory.hops.cycles, "DOUBLED_TOKENS", 1)
+    found = hop_count(hops_oracle.as_pattern(hops_oracle.wielandt(200)), time_limit=0.05)
+    assert (found.answer, found.s, found.upper) == (Answer.HOLDS, None, 199**2 + 1)
+    assert found.unseen is not None
+    assert found.unseen.layers == found.lower - 1 > 1
 
 
 @pytest.mark.parametrize("n", range(1, 41))

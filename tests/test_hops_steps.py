@@ -329,7 +329,7 @@ def test_phases_that_end_full(kernels: Kernels) -> None:
         for layer in layers:
             cycle = hops_oracle.product(layer, cycle)
         lost = np.flatnonzero(~cycle.any(axis=0))
-        assert (found.lost_key is not None) == (lost.size > 0)
+        assert found.vanishes == (lost.size == n)
         power = np.eye(n, dtype=bool)
         for _ in range(n * n):  # beyond (n - 1)^2 + 1, primitive means full
             power = hops_oracle.product(cycle, power)

@@ -35,7 +35,7 @@ def count_cycles(pattern: SparsityPattern, kernels: Kernels, clock: Clock, memor
     blocks = spread(keys, -(-keys.size // (64 * block_width(pattern.n, kernels.block_words, memory_limit))))
     if existence.phases:
         return _count_phases(pattern, existence.phases, columns, blocks, kernels, clock)
-    if existence.lost_key is not None and pattern.p > 1:
+    if existence.vanishes and pattern.p > 1:
         clock.say("following all keys through the first cycle")
         full = for_blocks(lambda some: columns.full_layers(some, pattern.p - 1, clock), blocks, _empty, clock)
         if None in full:

@@ -2,7 +2,8 @@
 
 Write M_t for the boolean matrix of S^t, P = A^p ... A^1 and B_r = A^r ... A^1, so that M_{qp+r} = B_r P^q.
 
-* If some column of P is empty, that key is lost after p layers: only t < p can be full.
+* If some column of P is empty, that key is lost after p layers: only t < p can be full, and only if P = 0, as any
+  row that keeps one key of a full S^t keeps them all.
 * Otherwise P times a full matrix is full, so a phase r that is full for some q stays full. Key i is seen, after q
   cycles, by the ends W_q(i) of all walks of q steps in the digraph of P. In a component C that no edge leaves, of
   period d, W_q(i) becomes a whole cyclic class of C, the next one with every step; every walk can be led into such
@@ -43,14 +44,14 @@ class Existence:
     ----------
     phases
         The r for which t = qp + r is full for all large q.
-    lost_key
-        A key that nobody sees after p or more layers; then only t < p can be full.
+    vanishes
+        Whether P = 0: then nobody sees anything after p or more layers, but some t < p may be full.
     unseen
         When there are no phases: a pair unseen in arbitrarily late layers.
     """
 
     phases: frozenset[int]
-    lost_key: int | None
+    vanishes: bool
     unseen: Unseen | None
 
 
@@ -65,8 +66,7 @@ def find_phases(pattern: SparsityPattern, kernels: Kernels) -> Existence:
     live = _live(pattern)
     lost = np.flatnonzero(~live[0])
     if lost.size:
-        key = int(lost[0])
-        return Existence(frozenset(), key, Unseen(None, 0, key))
+        return Existence(frozenset(), vanishes=lost.size == pattern.n, unseen=Unseen(None, 0, int(lost[0])))
     classes = _final_classes(pattern, live.ravel(), kernels)
     inside = np.flatnonzero(classes == 0)
     apart = np.flatnonzero(classes != 0)
@@ -80,9 +80,9 @@ def find_phases(pattern: SparsityPattern, kernels: Kernels) -> Existence:
         after[layer.queries[meets[layer.keys]]] = True
         meets = after
     if phases:
-        return Existence(frozenset(phases), None, None)
+        return Existence(frozenset(phases), vanishes=False, unseen=None)
     # every d cycles the walks from a token of the class are back in the class, and no other token sees it
-    return Existence(frozenset(), None, Unseen(None, int(apart[0]), int(inside[0])))
+    return Existence(frozenset(), vanishes=False, unseen=Unseen(None, int(apart[0]), int(inside[0])))
 
 
 def _live(pattern: SparsityPattern) -> Flags:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +66,8 @@ def count_near(columns: Columns, width: int, clock: Clock) -> HopCount | Unseen 
     clock.say("following all keys")
     most = 2 * probe.t + 16
     blocks = spread(keys, -(-keys.size // (64 * width)))
-    counts = for_blocks(lambda some: columns.count(some, most, clock), blocks, attrgetter("is_open"), clock)
-    last = max(counts, key=attrgetter("rank"))
+    counts = for_blocks(lambda some: columns.count(some, most, clock), blocks, lambda count: count.is_open, clock)
+    last = max(counts, key=lambda count: count.rank)
     return last.unseen if last.t is None else exactly(last.t, last.unseen, "bit columns")
 
 
@@ -98,8 +97,8 @@ def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock)
     if by_block > OVERRUN * clock.left:
         return _left_open(bounds, by_block)
     clock.say("following the keys left open")
-    counts = for_blocks(lambda some: columns.count(some, None, clock), blocks, attrgetter("is_open"), clock)
-    for count in sorted(counts, key=attrgetter("rank")):
+    counts = for_blocks(lambda some: columns.count(some, None, clock), blocks, lambda count: count.is_open, clock)
+    for count in sorted(counts, key=lambda count: count.rank):
         bounds.raise_lower(count.unseen)
     if any(count.is_open for count in counts):
         return _left_open(bounds)

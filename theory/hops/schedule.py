@@ -145,9 +145,8 @@ class Schedule:
         """Express the unions of p layers before in the classes of now, which are never finer."""
         p = self._pattern.p
         old, finer = self._lists[done - p], self._partitions[done - p]
-        if before.labels is None:
-            return old
-        renamed = before.labels[finer.first].astype(np.int32)
+        labels = before.first if before.labels is None else before.labels
+        renamed = labels[finer.first].astype(np.int32)
         return UnionLists(old.indptr, renamed[old.entries])
 
 

@@ -1,7 +1,7 @@
 """What a probability map normalises over: one axis of an array, or the rows of a sparsity pattern.
 
-A map is written once, in terms of a group's largest score, its sum, and the way back from one number a group to one
-an entry. `Along` is an axis of any Array API array; `InRows` is rows stored one after another (CSR), for NumPy, in
+A map is written once, in terms of a group's largest score, its sum, and the way back from one number a group to
+one an entry. `Along` is an axis of any Array API array; `InRows` is rows stored one after another (CSR), for NumPy, in
 time proportional to the connections.
 """
 
@@ -147,7 +147,9 @@ class InRows:
 
     def __post_init__(self) -> None:
         if self.indptr.size < 2 or self.indptr[0] != 0 or not (self.lengths > 0).all():
-            raise PatternError("rows of scores must start at 0 and none may be empty: every token attends to a key")
+            raise PatternError(
+                "rows of scores must start at 0 and none may be empty: every token attends to a key"
+            )
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.integer[Any]]:

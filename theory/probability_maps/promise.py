@@ -1,8 +1,8 @@
 """The arithmetic behind Assumption 2's t: which t keeps the promise, and how much mass is lost at a given t.
 
-Every map here is *monotone*: raising a competitor's score lowers the leader's weight. So of all vectors of m scores
-whose leader leads by at least zeta, the worst has all m - 1 competitors exactly zeta below. There alpha-entmax
-gives the leader 1 - eta and every competitor eta / (m - 1) with
+Softmax and alpha-entmax are monotone: raising a competitor's score raises tau and lowers the leader's weight. So of
+all vectors of m scores whose leader leads by at least zeta, the worst has all m - 1 competitors exactly zeta below.
+There alpha-entmax gives the leader 1 - eta and every competitor eta / (m - 1) with
 
     L(1 - eta) - L(eta / (m - 1)) = t zeta,      L(x) = (x^(alpha-1) - 1) / (alpha - 1),      L = ln for alpha = 1,
 
@@ -17,13 +17,15 @@ from fractions import Fraction
 
 from theory.connections import PatternError
 
-__all__ = ["ANY", "check_promise", "exact_t", "lost_mass", "tight_t"]
+__all__ = ["ANY", "check_promise", "check_t", "exact_t", "lost_mass", "tight_t"]
 
 ANY = 1.0
 """Returned as sufficient t where every t > 0 will do."""
 
-LEAST_ZETA = 1e-300
+LEAST_ZETA = 1e-100
 ROUNDING = 2.0**-52
+EXP_ROUNDING = 2.0**-40  # exp(-x) from a float x <= 745: relative error below 745 * 2^-53
+LEAST_MASS = sys.float_info.min
 
 
 def check_promise(zeta: float, eta: float, m: int) -> None:
@@ -32,7 +34,7 @@ def check_promise(zeta: float, eta: float, m: int) -> None:
     Raises
     ------
     PatternError
-        Unless zeta is a finite number above 1e-300, 0 < eta <= 1, and m is an integer >= 1.
+        Unless zeta is a finite number of at least 1e-100, 0 < eta <= 1, and m is an integer >= 1.
     """
     if not (math.isfinite(zeta) and zeta >= LEAST_ZETA):
         raise PatternError(f"zeta, the leader's lead, must be a positive number, got {zeta}")
@@ -65,7 +67,7 @@ def tight_t(zeta: float, eta: float, m: int, beta: float) -> float:
 
     Examples
     --------
-    >>> tight_t(0.5, 0.001, 2, 0.0) == math.log(999) / 0.5
+    >>> math.isclose(tight_t(0.5, 0.001, 2, 0.0), math.log(999) / 0.5)
     True
     >>> tight_t(1.0, 0.25, 2, 1.0)
     0.5
@@ -86,7 +88,7 @@ def exact_t(zeta: float, beta: float, scale: float = 1.0) -> float:
 def lost_mass(t: float, zeta: float, m: int, beta: float, scale: float = 1.0) -> float:
     """Return the most mass that alpha-entmax of (t / scale) v can lose, alpha = 1 + beta; rounded up.
 
-    0.0 means none at all: exactly one-hot.
+    0.0 means none at all: exactly one-hot. Mass below the smallest normal float counts as that.
 
     Examples
     --------
@@ -96,18 +98,19 @@ def lost_mass(t: float, zeta: float, m: int, beta: float, scale: float = 1.0) ->
     if m == 1 or (beta > 0 and Fraction(t) * Fraction(zeta) * Fraction(beta) >= Fraction(scale)):
         return 0.0
     lead = t * zeta / scale
+    if beta == 0:
+        odds = (m - 1) * math.exp(-lead)
+        return min(1.0, max(LEAST_MASS, odds / (1 + odds) * (1 + EXP_ROUNDING)))
 
     def promised(eta: float) -> bool:
         leader, loser = _two_logs(eta, m, beta)
-        margin = 16 * ROUNDING * (1 + abs(leader) + abs(loser) + lead)
+        margin = 16 * ROUNDING * (abs(leader) + abs(loser) + lead)
         return leader - loser + margin <= lead
 
-    low, high = sys.float_info.min, 1.0
+    low, high = LEAST_MASS, 1.0
     if promised(low):
         return low
-    while high > low * (1 + 4 * ROUNDING):
+    while high > low * (1 + 8 * ROUNDING):
         middle = math.sqrt(low) * math.sqrt(high)
-        if not low < middle < high:
-            break
         low, high = (low, middle) if promised(middle) else (middle, high)
     return high
