@@ -1,7 +1,7 @@
 """Step 3 of the proof as something one can run: rho[t .] for hardmax, ReLUs for the pieces (Lemma 4, Appendix F).
 
-`soften` turns a contextual mapping, or a whole network, of any of the three constructions into its relaxed version:
-a Transformer with softmax (or any map with Assumption 2) and ReLU. Runs are float64, over neighbour lists.
+`soften` turns a contextual mapping or a whole network, of any construction, into a Transformer with softmax (or any
+other map with Assumption 2) and ReLU. Runs are float64, over the connections only.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["MAX_UNITS", "RUNAWAY", "SoftMapping", "SoftNetwork", "SoftOutput", "soften"]
+__all__ = ["MAX_UNITS", "RUNAWAY", "SoftMapping", "SoftNetwork", "SoftOutput", "check_fits", "soften"]
 
 MAX_UNITS = 2**53
 """Numbers up to here are exact in float64; beyond, ids a unit apart could not be told apart."""
 
 RUNAWAY = 1e100
-"""Where a run is given up: at a small t shifts that should have been off can multiply numbers layer after layer."""
+"""Where a run is given up: at a small t, shifts that should be off can multiply numbers layer after layer."""
 
 CHUNK = 2**20  # numbers gathered at once
 
@@ -68,7 +68,7 @@ class SoftMapping:
     def __post_init__(self) -> None:
         if not 0 < self.t < np.inf:
             raise ProofError(f"t must be positive and finite, got {self.t}")
-        _check_fits(self.mapping)
+        check_fits(self.mapping)
 
     @cached_property
     def layers(self) -> tuple[SoftLayer, ...]:
@@ -98,10 +98,10 @@ class SoftMapping:
         size = max(1, CHUNK // max(layer.count for layer in self.mapping.pattern.layers))
         done = np.empty(flat.shape)
         for start in range(0, len(flat), size):
-            after = flat[start : start + size]
-            for _, after in self.trace(after):  # noqa: B007 - the last state is wanted
-                pass
-            done[start : start + size] = after
+            state = flat[start : start + size]
+            for _, after in self.trace(state):
+                state = after
+            done[start : start + size] = state
         return done.reshape(values.shape)
 
     def trace(self, values: Floats) -> Iterator[tuple[SoftLayer, Floats]]:
@@ -143,7 +143,7 @@ class SoftNetwork:
     def __post_init__(self) -> None:
         values = self.network.values
         check_alpha(self.alpha)
-        _check_fits(self.mapping.mapping, int(values.ids.max()) + values.lifted_by)
+        check_fits(self.mapping.mapping, int(values.ids.max()) + values.lifted_by)
 
     @cached_property
     def quantization(self) -> SoftQuantization:
@@ -219,9 +219,9 @@ def soften(
     >>> from theory.probability_maps import parse_map
     >>> mapping = choose_mapping(families.star(4, 1), 1, 2, "relay")
     >>> soften(mapping, parse_map("sparsemax"), 8.0).ids([[1, 0, 1, 1]]).tolist()
-    [27.0, 43.0, 59.0, 11.0]
+    [21.0, 37.0, 53.0, 69.0]
     >>> mapping.ids([[1, 0, 1, 1]]).tolist()
-    [27, 43, 59, 11]
+    [21, 37, 53, 69]
     """
     if isinstance(subject, Network):
         if alpha is None:
@@ -230,10 +230,9 @@ def soften(
     return SoftMapping(subject, rho, t)
 
 
-def _check_fits(mapping: StagedMapping, largest: int = 0) -> None:
-    largest = max(mapping.bound, largest)
-    if largest > MAX_UNITS:
+def check_fits(mapping: StagedMapping, largest: int = 0) -> None:
+    """Raise ProofError if the numbers of a run, or `largest`, pass 2^53 units of delta."""
+    bits = max(mapping.bound, largest).bit_length()
+    if max(mapping.bound, largest) > MAX_UNITS:
         remedy = "a coarser grid" if mapping.construction == "relay" else "--construction relay or a coarser grid"
-        raise ProofError(
-            f"numbers reach {largest.bit_length()} bits in units of delta, a float64 run holds 53: {remedy} would fit"
-        )
+        raise ProofError(f"numbers reach {bits} bits in units of delta, float64 holds 53: {remedy} would fit")

@@ -1,7 +1,7 @@
 """The blocks of the contextual mapping with rho[t .] in place of hardmax and ReLUs in place of pieces (Lemma 4).
 
-psi~(Z; b)_k = u^T Z_A rho[t (u^T Z_A)^T (u^T Z_k - b)]; the state is u^T Z_k in units of delta, in float64, so that
-the scores are t delta^2 v_j (v_k - b). Every block acts on all tokens at once, over the connections of its pattern.
+psi~(Z; b)_k = u^T Z_A rho[t (u^T Z_A)^T (u^T Z_k - b)]; the state is v_k = u^T Z_k in units of delta, in float64,
+so the scores are t delta^2 v_j (v_k - b). A block acts on all tokens at once, over the connections of its pattern.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Row:
     def psi(self, away: Floats, rho: ProbabilityMap, sharpness: float) -> tuple[Floats, Floats]:
         """Return psi~ in two parts, what hardmax would give and the rest; `away` is u^T Z_k - b.
 
-        The weights sum to one, so sum_j p_j v_j = v* + sum_j p_j (v_j - v*): where rho is nearly one-hot the second
-        sum is small, and so is its rounding.
+        The weights sum to one, so sum_j p_j v_j = v* + sum_j p_j (v_j - v*): where rho is nearly one-hot the
+        second sum is small, and so is its rounding.
         """
         degrees = self.layer.degrees
         scores = np.repeat(sharpness * away, degrees, axis=-1) * self.attended

@@ -1,8 +1,8 @@
 """The ReLUs that replace the discontinuous activations (Lemma 4, Appendix F, eq. 15): at most four a layer.
 
-A feed-forward layer of the relaxed network adds sum_i w_i ReLU(x - b_i) times a fixed column, with x one row of Z or
-u^T Z. The terms (w_i, b_i) are exact fractions, b_i in units of delta. ReLU is homogeneous, so in real units the
-weights stay and every breakpoint is multiplied by delta. Hidden width 4 holds them: W_1 = u^T, b_1 = -b, W_2 = w.
+A feed-forward layer of the relaxed network adds sum_i w_i ReLU(x - b_i) times a fixed column, x being a row of Z
+or u^T Z. The terms (w_i, b_i) are exact fractions, x and b_i in units of delta. ReLU is homogeneous: in real units
+the weights are the same and every breakpoint is multiplied by delta. Four hidden units hold them.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from constructions.numbers import ProofError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from constructions.blocks import AffineOnSlot
 
-    Floats = npt.NDArray[np.float64]
-
-__all__ = ["MARGIN", "RAMP", "ReluTerms", "affine_terms", "check_alpha", "quantization_terms", "relu_sum", "window_terms"]
+__all__ = [
+    "MARGIN",
+    "RAMP",
+    "ReluTerms",
+    "affine_terms",
+    "check_alpha",
+    "quantization_terms",
+    "relu_sum",
+    "window_terms",
+]
 
 ReluTerms = tuple[tuple[Fraction, Fraction], ...]
 """(weight, breakpoint) of every ReLU, breakpoints rising and in units of delta."""
@@ -36,11 +39,11 @@ RAMP = Fraction(1, 4)
 def check_alpha(alpha: float) -> None:
     """Raise ProofError unless 0 < alpha < 1: the share of every cell that is ramp."""
     if not 0 < alpha < 1:
-        raise ProofError(f"alpha must lie between 0 and 1, got {alpha}: it is the share of a cell given to the ramp")
+        raise ProofError(f"alpha must lie between 0 and 1, got {alpha}: it is the ramp's share of every cell")
 
 
 def quantization_terms(level: int, alpha: float) -> ReluTerms:
-    """Return phi~_alpha(x - level), eq. (15): -(x - level) on the first 1 - alpha of the cell, back to 0 at its end.
+    """Return phi~_alpha(x - level), eq. (15): -(x - level) on the cell's first 1 - alpha, back to 0 at its end.
 
     Parameters
     ----------

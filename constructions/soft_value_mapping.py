@@ -1,4 +1,4 @@
-"""The value mapping with windows of four ReLUs (Appendix F): one layer for each cell H and token k, one after another.
+"""The value mapping with windows of four ReLUs (Appendix F): a layer for each cell H and token k, in their order.
 
     Z <- Z + ((A_{H-E})_k - g_c(H)_k) w(u^T Z - u^T g_c(H)_k 1^T),   w = 1 up to delta/4, 0 from delta/2 on
 
@@ -38,11 +38,11 @@ def window(away: Floats) -> Floats:
     >>> window(np.array([0.25, -0.375, 0.5])).tolist()
     [1.0, 0.5, 0.0]
     """
-    return np.clip(2 - 4 * np.abs(away), 0.0, 1.0)
+    return np.asarray(np.clip(2 - 4 * np.abs(away), 0.0, 1.0))
 
 
 class SoftColumns(NamedTuple):
-    """Columns in the value mapping: `heights` (m,), u^T Z in units of delta, and `entries` (m, d), Z in real units."""
+    """Columns in the value mapping: `heights` (m,), u^T Z in units of delta; `entries` (m, d), Z in real units."""
 
     heights: Floats
     entries: Floats
@@ -72,13 +72,13 @@ class SoftWindow:
     @property
     def weights(self) -> Floats:
         """K u of rows 2..d: what they add to u^T Z, in units of delta."""
-        return float(self.levels) ** np.arange(2, self.output.shape[-1] + 1)
+        return float(self.levels) ** np.arange(2, self.output.shape[-1] + 1, dtype=np.float64)
 
     @property
     def difference(self) -> Floats:
         """A - g_c(H)_k: what the sum of the ReLUs is multiplied by."""
         first = (self.identifier - self.origin @ self.weights) / self.levels
-        return self.output - np.concatenate([first[..., np.newaxis], self.origin], axis=-1)
+        return np.asarray(self.output - np.concatenate([first[..., np.newaxis], self.origin], axis=-1))
 
     def relu_terms(self) -> ReluTerms:
         """Return (weight, breakpoint) of the four ReLUs of one (H, k), functions of u^T Z."""
@@ -155,7 +155,7 @@ class SoftValueMapping:
 
     @property
     def _weights(self) -> Floats:
-        return float(self.mapping.K) ** np.arange(1, self.mapping.d)
+        return float(self.mapping.K) ** np.arange(1, self.mapping.d, dtype=np.float64)
 
     def _windows(self, numbers: IntArray) -> SoftWindow:
         """Return the layers with these numbers, cell * n + token."""
@@ -170,13 +170,13 @@ class SoftValueMapping:
 
     @cached_property
     def _table(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """The distinct lifted ids, rising, and (place of its id) * (number of windows) + (its number), rising."""
-        flat = self.values.ids.ravel().astype(np.float64) + float(self.values.lifted_by)
+        """The distinct lifted ids, rising; for every window (place of its id) * windows + number, rising."""
+        flat: Floats = self.values.ids.ravel().astype(np.float64) + float(self.values.lifted_by)
         known, place = np.unique(flat, return_inverse=True)
         return known, np.sort(place.ravel() * flat.size + np.arange(flat.size))
 
     def _next(self, heights: Floats, last: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
-        """Return whether a window after number `last` touches each height, and the number of the first that does."""
+        """Return whether a window after number `last` touches each height, and the number of the first one."""
         known, keys = self._table
         nearest = np.rint(heights)
         place = np.minimum(np.searchsorted(known, nearest), known.size - 1)

@@ -17,6 +17,8 @@ COMMANDS = {
     "check": "sparseuap.commands.check",
     "recheck": "sparseuap.commands.recheck",
     "prove": "sparseuap.commands.prove",
+    "error": "sparseuap.commands.error",
+    "map": "sparseuap.commands.map",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
 }

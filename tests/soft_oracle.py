@@ -1,7 +1,7 @@
 """The relaxed network as §8 and eqs. (14), (15) write it: whole matrices, real units, one number a ball.
 
 Ball arithmetic (python-flint) at any precision: the true value lies in every ball. Nothing here calls the project;
-blocks are read as plain data: thresholds and slots are integers (doubled) in units of delta, as the blocks hold them.
+blocks are read as plain data: thresholds (doubled) and slots are integers in units of delta.
 """
 
 from __future__ import annotations
@@ -80,8 +80,10 @@ class SoftProof:
         self.u = [levels**i for i in range(d)]
         self.t = ball(t)
 
-    def embed(self, grid: Sequence[Sequence[int]], positions: Sequence[int]) -> Matrix:
-        return [[ball(int(g) * self.delta + int(p)) for g, p in zip(row, positions, strict=True)] for row in grid]
+    def embed(self, grid: Sequence[Sequence[int | Fraction]], positions: Sequence[int]) -> Matrix:
+        return [
+            [ball(Fraction(g) * self.delta + int(p)) for g, p in zip(row, positions, strict=True)] for row in grid
+        ]
 
     def heights(self, z: Matrix) -> Row:
         """u^T Z_k."""
@@ -144,7 +146,9 @@ class SoftProof:
         centre, delta = ball(identifier * self.delta), ball(self.delta)
         for k, height in enumerate(self.heights(z)):
             t = height - centre
-            bump = 4 / delta * (relu(t + delta / 2) - relu(t + delta / 4) - relu(t - delta / 4) + relu(t - delta / 2))
+            bump = (
+                4 / delta * (relu(t + delta / 2) - relu(t + delta / 4) - relu(t - delta / 4) + relu(t - delta / 2))
+            )
             for i in range(self.d):
                 out[i][k] += difference[i] * bump
         return out

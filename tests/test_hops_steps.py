@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import theory.hops.bounds
 import theory.hops.classes
+import theory.hops.monotone
 import theory.hops.numpy_kernels as plain
 import theory.hops.schedule
 from theory.families import parse_family
@@ -27,7 +28,7 @@ from theory.hops.columns import Columns, for_blocks
 from theory.hops.existence import find_phases
 from theory.hops.intervals import count_intervals
 from theory.hops.kernels import Kernels, Stack, UnionLists, choose_kernels
-from theory.hops.monotone import count_far, count_near, spread
+from theory.hops.monotone import count_dominated, count_far, count_near, spread
 from theory.hops.powers import multiply
 from theory.hops.results import HopCount
 from theory.hops.runs import find_runs
@@ -203,6 +204,46 @@ def test_classes_are_few_where_rows_are_equal(kernels: Kernels) -> None:
     assert strided.tokens(2).size == 8
     blocks = Schedule(parse_family("bigbird:n=256,window=1,random=1,globals=0,block=16,seed=0"), kernels)
     assert (blocks.tokens(1).size, blocks.sources.size) == (16, 16)
+
+
+def test_dominating_keys(kernels: Kernels) -> None:
+    """Whatever the keys are: the rarest take t layers, dominating ones less, so s = t; or nothing is said."""
+    settled = 0
+    for lists in brute_force.random_patterns(200, seed=31, most_tokens=12, self_attending=True):
+        pattern = SparsityPattern.from_lists(lists[0])
+        schedule = Schedule(pattern, kernels)
+        chosen = schedule.dominating_keys().tolist()
+        assert set(chosen) <= set(schedule.sources.tolist())
+        alike = [x for x in range(pattern.n) if schedule.source_of[x] in chosen]
+        assert set().union(*(lists[0][x] for x in alike)) == set(range(pattern.n))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        layers = hops_oracle.random_matrices(rng, 200, 1, float(rng.choice([3, 5, 8])), loops=True, ring=True)
+        pattern = hops_oracle.as_pattern(layers)
+        found = count_dominated(Columns(Schedule(pattern, kernels), kernels, 200), 1, 100, Clock(None))
+        if found is not None:
+            true = hops_oracle.history(layers)
+            assert found.s == true.s
+            assert found.unseen is not None
+            assert found.unseen.layers == found.s - 1
+            assert not true.seen[found.unseen.layers][found.unseen.query, found.unseen.key]
+            settled += 1
+    assert 5 < settled < 40
+
+
+def test_dominating_keys_are_tried_where_keys_are_many(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theory.hops.monotone, "FEWEST_BLOCKS", 0)
+    methods = set()
+    for seed in range(12):
+        layers = hops_oracle.random_matrices(
+            np.random.default_rng(seed), 200, 1, 3.0 + seed % 6, loops=True, ring=True
+        )
+        pattern = hops_oracle.as_pattern(layers)
+        found = count_near(Columns(Schedule(pattern, kernels), kernels, 200), 1, Clock(None))
+        assert isinstance(found, HopCount)
+        assert found.s == hops_oracle.history(layers).s
+        methods.add(found.method)
+    assert methods == {"dominating keys", "bit columns"}
 
 
 def test_runs_are_forced(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:

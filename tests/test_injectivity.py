@@ -161,6 +161,16 @@ def test_passes_agree_with_one_sort(parts: list[list[int]], limit: int, wide: bo
     assert found.gap == gap
 
 
+@pytest.mark.parametrize("place", range(39))
+def test_the_gap_between_two_passes_counts(place: int) -> None:
+    numbers = np.concatenate(([0], np.cumsum(np.where(np.arange(39) == place, 1, 10))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(injectivity, "LEAST_HELD", 4)
+        found = compare_all(lambda: iter(np.split(numbers[::-1], 8)), 64)
+    assert found.gap == 1
+    assert found.passes > 5
+
+
 def test_many_passes_are_named_and_hold_little() -> None:
     numbers = np.random.default_rng(0).permutation(200_000)
     held = []
@@ -190,6 +200,23 @@ def test_differences_beyond_int64_are_exact() -> None:
     found = check_contextual_mapping(lambda grids: np.repeat(ids, len(grids), axis=0), GivenInputs([[[0, 1]]], 2))
     assert found.gap.within == 2**64 - 1
     assert found.max_id_bits == 64
+
+
+def test_two_tokens_that_share_an_id_on_different_inputs() -> None:
+    """Token 1 has the id 0 always; token 0 has it where its own input is 0. Each knows only itself."""
+    alone = np.eye(2, dtype=bool)
+    found = check_contextual_mapping(lambda grids: grids[:, 0] * [1, 0], AllInputs(1, 2, 2), reach=alone)
+    assert found.distinct_within is found.distinct_across is Answer.FAILS
+    assert found.depends_on_reach_only is Answer.HOLDS
+    found = check_contextual_mapping(
+        lambda grids: grids[:, 0] + [0, 1], GivenInputs([[[1, 1]], [[0, 0]]], 2), reach=alone
+    )
+    assert found.distinct_within is Answer.HOLDS
+    assert found.distinct_across is Answer.FAILS
+    pair = lambda grids: np.stack((grids[:, 0, 0], 5 - 5 * grids[:, 0, 0]), axis=1)  # noqa: E731
+    found = check_contextual_mapping(pair, AllInputs(1, 2, 2), reach=np.array([[1, 0], [1, 1]], dtype=bool))
+    assert found.distinct_within is Answer.HOLDS
+    assert found.distinct_across is Answer.FAILS
 
 
 def test_an_undefined_mapping_fails_with_the_input() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from theory.connections import IntArray
     from theory.hops.kernels import Kernels, Words
 
-__all__ = ["RowClasses", "distinct_rows", "take_rows"]
+__all__ = ["RowClasses", "distinct_rows", "hash_table", "take_rows"]
 
 
 @dataclass(frozen=True, eq=False)

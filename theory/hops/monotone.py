@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from theory.hops.results import Unseen
     from theory.patterns import SparsityPattern
 
-__all__ = ["block_width", "count_far", "count_monotone", "count_near", "spread"]
+__all__ = ["block_width", "count_dominated", "count_far", "count_monotone", "count_near", "spread"]
 
 BYTES_SORTING = 32  # a connection, for the sorting of equal rows
 PROBED_KEYS = 64
 PROBED_LAYERS = 64
 BLOCK_GAIN = 4.0  # a wide block costs this many times less a word than a block of one word
+FEWEST_BLOCKS = 8  # of keys, for which the detour by dominating keys is tried
 OVERRUN = 4.0  # how much longer than the time left an estimate must be before it is believed
 
 
@@ -63,12 +64,40 @@ def count_near(columns: Columns, width: int, clock: Clock) -> HopCount | Unseen 
     expected = (time.monotonic() - began) * keys.size / (PROBED_KEYS * BLOCK_GAIN * usable_cores())
     if expected > OVERRUN * clock.left:
         return probe.unseen
-    clock.say("following all keys")
     most = 2 * probe.t + 16
+    if columns.schedule.p == 1 and keys.size > FEWEST_BLOCKS * 64 * width:
+        found = count_dominated(columns, width, most, clock)
+        if found is not None:
+            return found
+    clock.say("following all keys")
     blocks = spread(keys, -(-keys.size // (64 * width)))
     counts = for_blocks(lambda some: columns.count(some, most, clock), blocks, lambda count: count.is_open, clock)
     last = max(counts, key=lambda count: count.rank)
     return last.unseen if last.t is None else exactly(last.t, last.unseen, "bit columns")
+
+
+def count_dominated(columns: Columns, width: int, most: int, clock: Clock) -> HopCount | None:
+    """Settle s, where there is one pattern, from the keys that few see and from keys that dominate all others.
+
+    If token x sees key j in layer 1, and every token sees key x within t - 1 layers, every token sees j within t.
+    So if the rarest keys need t layers and the dominating ones at most t - 1, s = t. None if that is not so.
+    """
+    schedule = columns.schedule
+    clock.say("following the keys that few see")
+    order = np.argsort(np.diff(schedule.start[0])[schedule.sources], kind="stable")
+    rare = columns.count(schedule.sources[order[: 64 * width]], most, clock)
+    if rare.t is None:
+        return None
+    latest = rare.t - 1
+    clock.say("following the keys that dominate the others")
+    keys = schedule.dominating_keys()
+    counts = for_blocks(
+        lambda some: columns.count(some, latest, clock),
+        spread(keys, -(-keys.size // (64 * width))),
+        lambda count: count.is_open,
+        clock,
+    )
+    return None if any(count.is_open for count in counts) else exactly(rare.t, rare.unseen, "dominating keys")
 
 
 def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock) -> HopCount:

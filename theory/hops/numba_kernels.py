@@ -201,14 +201,21 @@ def _or_rows(old: Words, new: Words, indptr: IntArray, entries: IntArray) -> int
             for word in range(words):
                 total[word] = one[word]
                 common &= one[word]
-        for place in range(begin + 1, end):
-            if common == every:
-                break
-            one = old[entries[place]]
+        place = begin + 1
+        while place < end and common != every:
             common = every
-            for word in range(words):
-                total[word] |= one[word]
-                common &= total[word]
+            one = old[entries[place]]
+            if place + 4 <= end:  # four rows in flight hide the wait for memory
+                two, three, four = old[entries[place + 1]], old[entries[place + 2]], old[entries[place + 3]]
+                for word in range(words):
+                    total[word] |= one[word] | two[word] | three[word] | four[word]
+                    common &= total[word]
+                place += 4
+            else:
+                for word in range(words):
+                    total[word] |= one[word]
+                    common &= total[word]
+                place += 1
         if common != every and open_row < 0:
             open_row = row
     return open_row

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 name: str = "numpy"
-block_words: int = 32
+block_words: int = 64
 _SLICE = 2**22  # entries handled at a time: bounds the temporaries of the linear passes
 _CACHED_ROWS = 1024  # rows of a block whose words stay in the second-level cache
 _WORTH_SCIPY = 2**16  # below, sorting is quicker than importing scipy.sparse

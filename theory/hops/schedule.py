@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.hops.classes import distinct_rows
+from theory.hops.classes import distinct_rows, hash_table, take_rows
 from theory.hops.kernels import UnionLists
 from theory.hops.runs import find_runs
 
@@ -61,8 +61,8 @@ class Schedule:
 
     Attributes
     ----------
-    sources : IntArray
-        One token for every class of keys that all queries see alike.
+    sources, source_of : IntArray
+        One token for every class of keys that all queries see alike in layer 1; that token for every key.
     start : tuple[IntArray, IntArray]
         CSR over all tokens: the classes of S^1 that contain the key.
     """
@@ -79,9 +79,24 @@ class Schedule:
         self._repeats_from: int | None = None
         self._extend()
         self.start = kernels.transpose(self._lists[0].indptr, self._lists[0].entries, pattern.n)
-        self.sources = (
-            distinct_rows(kernels, *self.start, self.tokens(1).size).first if reduce else np.arange(pattern.n)
-        )
+        self.sources: IntArray = np.arange(pattern.n)
+        self.source_of: IntArray = self.sources
+        if reduce:
+            alike = distinct_rows(kernels, *self.start, self.tokens(1).size)
+            self.sources, self.source_of = alike.first, alike.first[alike.labels]
+
+    def dominating_keys(self) -> IntArray:
+        """Return few sources such that every key is in A_x^1 for some token x that is seen like one of them.
+
+        Of the queries that see it (there must be one), every key proposes the one that most queries see as a key.
+        """
+        indptr, classes = take_rows(*self.start, self.sources)
+        popularity = np.diff(self.start[0])[self.tokens(1)]
+        order = np.lexsort((hash_table(popularity.size), -popularity))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        proposed = order[np.unique(np.minimum.reduceat(rank[classes], indptr[:-1]))]
+        return np.unique(self.source_of[self.tokens(1)[proposed]])
 
     def lists(self, t: int) -> UnionLists:
         """Return the unions over the classes of S^{t-1} that form the classes of S^t (t >= 2)."""
@@ -89,6 +104,11 @@ class Schedule:
             while self._repeats_from is None and len(self._lists) < t:
                 self._extend()
         return self._lists[self._place(t)]
+
+    @property
+    def p(self) -> int:
+        """Number of patterns in the cycle."""
+        return self._pattern.p
 
     def tokens(self, t: int) -> IntArray:
         """Return a token of every class of S^t: row i of S^t is the set S_k^t of token k = tokens(t)[i]."""

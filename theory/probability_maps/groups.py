@@ -1,8 +1,8 @@
 """What a probability map normalises over: one axis of an array, or the rows of a sparsity pattern.
 
 A map is written once, in terms of a group's largest score, its sum, and the way back from one number a group to
-one an entry. `Along` is an axis of any Array API array; `InRows` is rows stored one after another (CSR), for NumPy, in
-time proportional to the connections.
+one an entry. `Along` is an axis of any Array API array; `InRows` is rows stored one after another (CSR), for
+NumPy, in time proportional to the connections.
 """
 
 from __future__ import annotations

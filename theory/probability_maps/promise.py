@@ -1,8 +1,8 @@
 """The arithmetic behind Assumption 2's t: which t keeps the promise, and how much mass is lost at a given t.
 
-Softmax and alpha-entmax are monotone: raising a competitor's score raises tau and lowers the leader's weight. So of
-all vectors of m scores whose leader leads by at least zeta, the worst has all m - 1 competitors exactly zeta below.
-There alpha-entmax gives the leader 1 - eta and every competitor eta / (m - 1) with
+Softmax and alpha-entmax are monotone: raising a competitor's score raises tau and lowers the leader's weight. So
+of all vectors of m scores whose leader leads by at least zeta, the worst has all m - 1 competitors exactly zeta
+below. There alpha-entmax gives the leader 1 - eta and every competitor eta / (m - 1) with
 
     L(1 - eta) - L(eta / (m - 1)) = t zeta,      L(x) = (x^(alpha-1) - 1) / (alpha - 1),      L = ln for alpha = 1,
 

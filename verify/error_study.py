@@ -1,0 +1,202 @@
+"""How the error of a relaxed network falls as t grows: measured, bounded, and the two t at which ids are right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from constructions.error_budget import Budgets
+from constructions.network import build_network
+from constructions.numbers import ProofError
+from constructions.relaxation import soften
+from verify.lp_bound import RelaxationBound, relaxation_bound
+from verify.lp_error import UNIT_BOX, ErrorMeter, LpErrors, check_box, on_box
+from verify.lp_norm import check_p
+from verify.lp_strata import Plan
+from verify.soft_ids import measured_t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from constructions.network import Network
+    from constructions.targets import Target
+    from theory.bounds import ErrorBudget
+    from theory.patterns import SparsityPattern
+    from theory.probability_maps import ProbabilityMap
+
+__all__ = ["ErrorRow", "ErrorStudy", "small_alpha", "study_error"]
+
+RAMP_SHARE = 0.01
+LEAST_ALPHA = 1e-300
+GREATEST_ALPHA = 0.25
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One temperature: what was measured, and the bound."""
+
+    t: float
+    errors: LpErrors
+    bound: RelaxationBound
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorStudy:
+    """What a run over t showed.
+
+    Parameters
+    ----------
+    network
+        The hardmax network.
+    rho
+        The probability map.
+    alpha, p, box
+        Ramp, norm and domain.
+    seed
+        Of the scrambled Sobol points.
+    rows
+        One a temperature, rising.
+    t_guaranteed
+        From here on the budget guarantees ids within delta/4; None where no t does.
+    t_measured
+        The smallest t at which all ids of the plan's cells are right; None where none was found.
+    guarantee
+        The budget at t_guaranteed: its least score gap zeta, and the mass eta that its heads may lose.
+    """
+
+    network: Network
+    rho: ProbabilityMap
+    alpha: float
+    p: float
+    box: tuple[float, float]
+    seed: int
+    rows: tuple[ErrorRow, ...]
+    t_guaranteed: float | None
+    t_measured: float | None
+    guarantee: ErrorBudget | None
+
+    @property
+    def zeta(self) -> float | None:
+        """The least score gap of any head at t_guaranteed; None without one, or where no two scores compete."""
+        return self.guarantee.zeta if self.guarantee is not None and np.isfinite(self.guarantee.zeta) else None
+
+    @property
+    def eta(self) -> float | None:
+        """The greatest mass that a head may lose at t_guaranteed."""
+        return max(self.guarantee.eta.values(), default=0.0) if self.guarantee is not None else None
+
+
+def small_alpha(bound: int, coordinates: int, p: float) -> float:
+    """Return an alpha at which raw ids of size `bound` on the ramp add about a hundredth of delta to d_p.
+
+    (dn alpha)^{1/p} bound = 1/100, within [1e-300, 1/4].
+
+    Examples
+    --------
+    >>> small_alpha(bound=1000, coordinates=4, p=2)
+    2.5e-11
+    """
+    log = p * float(np.log(RAMP_SHARE / bound)) - float(np.log(coordinates))
+    return float(f"{np.exp(np.clip(log, np.log(LEAST_ALPHA), np.log(GREATEST_ALPHA))):.1e}")
+
+
+def study_error(
+    pattern: SparsityPattern,
+    *,
+    d: int,
+    levels: int,
+    target: Target,
+    rho: ProbabilityMap,
+    construction: str = "paper",
+    t: Sequence[float] | None = None,
+    alpha: float | None = None,
+    p: float = 2.0,
+    box: tuple[float, float] = UNIT_BOX,
+    plan: Plan | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float | None], None] | None = None,
+) -> ErrorStudy:
+    """Build the network, relax it, and measure its error over t.
+
+    Parameters
+    ----------
+    pattern, d, levels, construction
+        What is built; K = levels = 1/delta. On a box [a, b) the grid's step is delta (b - a).
+    target
+        f, on the box.
+    rho
+        The probability map.
+    t
+        Temperatures; None takes some around the measured and the guaranteed one.
+    alpha
+        The ramp's share of a cell; None takes `small_alpha`.
+    p, box
+        Norm and domain.
+    plan, seed
+        Cells and points; None takes the default plan, with the seed.
+    progress
+        Is told (step, share done or None).
+
+    Raises
+    ------
+    ProofError, TargetError
+        If the network cannot be built, ids pass 2^53 units of delta, or a number is out of range.
+
+    Examples
+    --------
+    >>> from constructions.targets import TARGETS
+    >>> from theory import families
+    >>> from theory.probability_maps import parse_map
+    >>> case = {"d": 1, "levels": 2, "target": TARGETS["sort"], "construction": "relay"}
+    >>> study = study_error(families.star(4, 1), rho=parse_map("softmax"), **case)
+    >>> study.t_measured < study.t_guaranteed, study.rows[-1].errors.cells_right
+    (True, 1.0)
+    >>> study.rows[-1].errors.good.value <= study.rows[-1].bound.relaxation
+    True
+    """
+    say = progress or (lambda _step, _share: None)
+    check_p(p)
+    check_box(box)
+    for value in t or ():
+        if not 0 < value < np.inf:
+            raise ProofError(f"t must be positive and finite, got {value:g}")
+    say("building the network", None)
+    network = build_network(pattern, d, levels, on_box(target, box), construction)
+    mapping = network.mapping
+    if alpha is None:
+        alpha = small_alpha(mapping.bound, d * pattern.n, p)
+    soften(network, rho, 1.0, alpha)  # what does not fit float64 is refused before the long work
+    meter = ErrorMeter(network, Plan(d, pattern.n, levels, seed) if plan is None else plan, p, box)
+    say("the guaranteed t", None)
+    budgets = Budgets(mapping)
+    guaranteed = budgets.guaranteed_t(rho)
+    grids = meter.plan.grids.reshape(-1, d, pattern.n)
+    measured = measured_t(mapping, rho, grids, meter.ids.reshape(-1, pattern.n), progress=say)
+    temperatures = _chosen(measured, guaranteed) if t is None else sorted(set(map(float, t)))
+    rows = []
+    for number, value in enumerate(temperatures):
+        say(f"measuring at t = {value:.6g}", number / len(temperatures))
+        errors = meter.measure(rho, value, alpha)
+        rows.append(ErrorRow(value, errors, relaxation_bound(network, budgets.at(rho, value), alpha, p, box)))
+    return ErrorStudy(
+        network=network,
+        rho=rho,
+        alpha=alpha,
+        p=p,
+        box=box,
+        seed=meter.plan.seed,
+        rows=tuple(rows),
+        t_guaranteed=guaranteed,
+        t_measured=measured,
+        guarantee=None if guaranteed is None else budgets.at(rho, guaranteed),
+    )
+
+
+def _chosen(measured: float | None, guaranteed: float | None) -> list[float]:
+    """Return temperatures that show the fall."""
+    if measured is None and guaranteed is None:
+        return [1.0, 2.0**5, 2.0**10]
+    chosen = [] if measured is None else [measured / 4, measured / 2, measured, 2 * measured]
+    return sorted({*chosen, *(() if guaranteed is None else (guaranteed,))})
