@@ -19,6 +19,7 @@ from constructions.relay_slots import lay_out, words
 from constructions.relay_stage import RelayStage, check_attended
 from theory.graph import self_attention_violations
 from theory.patterns import PatternError
+from theory.wording import name_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,9 @@ class RelayMapping(StagedMapping):
         low, digits = self.slots[token]
         code = int(identifier) - low
         if not 0 <= code < self.K ** (self.d * digits):
-            raise ProofError(f"{identifier} is no id of token {token}: it lies outside the token's slot")
+            raise ProofError(
+                f"{name_number(identifier)} is no id of token {token}: it lies outside the token's slot"
+            )
         columns: dict[int, tuple[int, ...]] = {}
         for source in self.words[token]:
             column = []
@@ -99,7 +102,9 @@ class RelayMapping(StagedMapping):
                 code, entry = divmod(code, self.K)
                 column.append(entry)
             if columns.setdefault(source, tuple(column)) != tuple(column):
-                raise ProofError(f"{identifier} is no id of token {token}: it codes two inputs of token {source}")
+                raise ProofError(
+                    f"{name_number(identifier)} is no id of token {token}: it codes two inputs of token {source}"
+                )
         return columns
 
 

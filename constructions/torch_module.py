@@ -68,7 +68,7 @@ class TransformerBlock(nn.Module):
         for name, given in weights.items():
             if given.shape != shapes.get(name):
                 raise ProofError(
-                    f"{name} of shape {given.shape} does not fit two heads of size 1 and hidden width 4 at d = {d}:"
+                    f"{name} of shape {given.shape} does not fit 2 heads of size 1 and hidden width 4 at d = {d}:"
                     f" it has shape {shapes.get(name, 'none')} there"
                 )
         for name, shape in shapes.items():
@@ -117,7 +117,7 @@ class TransformerBlock(nn.Module):
             return torch.as_tensor(self.rho(scores))
         if scores.requires_grad:
             raise ProofError(f"map {self.rho.name} has no gradient: run the network under torch.no_grad()")
-        return torch.as_tensor(self.rho(scores.numpy()))
+        return torch.as_tensor(self.rho(scores.cpu().numpy()), device=scores.device)
 
 
 class TorchNetwork(nn.Module):
@@ -191,10 +191,10 @@ class TorchNetwork(nn.Module):
 def to_torch(network: SoftNetwork) -> TorchNetwork:
     """Build the relaxed network as a PyTorch module, in float64.
 
-    The forward pass multiplies the matrices as they stand and has the rounding that `SoftNetwork.run` avoids: a value
-    window below a raw id v adds up to about v^2 2^-50 / delta to it where exact arithmetic adds nothing. With the ids
-    of a relay network that is little; where 1/delta is a power of two and t so large that the ids come out as exact
-    multiples of delta, it is nothing.
+    The forward pass multiplies the matrices as they stand and has the rounding that `SoftNetwork.run` avoids: a
+    value window below a raw id v adds about v^2 2^-50 / delta to it where exact arithmetic adds nothing. With
+    the ids of a relay network that is little; where 1/delta is a power of two and t so large that the ids come out
+    as exact multiples of delta, it is nothing.
 
     Parameters
     ----------

@@ -105,7 +105,11 @@ def _ids(study: ErrorStudy) -> Iterator[str]:
     if study.t_guaranteed is None:
         yield f"guaranteed t: none, {study.rho.name} keeps no promise that the budget of errors could use"
     else:
-        gap = "" if study.zeta is None else f", at score gaps from {study.zeta:.4g} and at most {study.eta:.3g} mass lost"
+        gap = (
+            ""
+            if study.zeta is None
+            else f", at score gaps from {study.zeta:.4g} and at most {study.eta:.3g} mass lost"
+        )
         yield f"guaranteed t: {study.t_guaranteed:.6g}{gap}"
 
 

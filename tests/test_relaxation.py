@@ -71,7 +71,7 @@ def test_the_soft_run_is_the_literal_one(case: str, construction: str, rho: str)
 @pytest.mark.parametrize("rho", ["softmax", "sparsemax"])
 @pytest.mark.parametrize("t", [0.5, 5.0, 40.0, 1000.0])
 def test_every_layer_is_enclosed(construction: str, rho: str, t: float) -> None:
-    """The state after a layer lies in the ball from the float64 state before it, widened by some roundings: always.
+    """The state after a layer lies in the ball from the float64 state before it, widened by roundings: always.
 
     Scores v_j (v_k - b) are rounded relative to their size, so their gaps relative to the largest v_j.
     """

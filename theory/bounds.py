@@ -155,7 +155,7 @@ def formulas() -> Mapping[str, sympy.Expr]:
     """
     import sympy
 
-    e, eta, spread, c, a, delta = sympy.symbols("e eta R c a delta", positive=True)
+    e, eta, spread, c, a, delta = sympy.symbols("e eta R c a delta")
     gap = delta**2 * (sympy.Rational(1, 2) - e) * (1 - 2 * e)
     return {
         "head": e + eta * spread,

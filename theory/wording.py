@@ -9,9 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from theory.patterns import IntArray
 
-__all__ = ["name_number", "name_tokens"]
+__all__ = ["EXACT_BITS", "name_grid", "name_number", "name_tokens"]
 
 EXACT_BITS = 63
+SHOWN_ENTRIES = 64
 
 
 def name_number(number: int | None) -> str:
@@ -47,3 +48,18 @@ def name_tokens(tokens: IntArray, *, most: int = 4) -> str:
     if len(ranges) > most:
         return f"{tokens.size} tokens ({', '.join(ranges[:most])}, ...)"
     return f"token{'s' if tokens.size > 1 else ''} {', '.join(ranges)}"
+
+
+def name_grid(grid: IntArray) -> str:
+    """Write a small input out row by row; of a large one, its shape and the first entries.
+
+    Examples
+    --------
+    >>> name_grid(np.array([[0, 1], [2, 3]]))
+    '[[0, 1], [2, 3]]'
+    >>> name_grid(np.arange(200).reshape(2, 100))
+    '(2 x 100, beginning 0, 1, 2, 3, 4, 5, 6, 7)'
+    """
+    if grid.size <= SHOWN_ENTRIES:
+        return str(grid.tolist())
+    return f"({' x '.join(map(str, grid.shape))}, beginning {', '.join(map(str, grid.ravel()[:8].tolist()))})"

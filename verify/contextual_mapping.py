@@ -13,6 +13,7 @@ import numpy as np
 
 from constructions.numbers import Integers, ProofError
 from theory.verdicts import Answer
+from theory.wording import name_grid, name_number
 from verify.injectivity import Comparison, as_integers, compare_all, smallest_step
 from verify.injectivity_result import Collision, GapResult, Injectivity
 from verify.input_set import first_raising, is_exhaustive
@@ -140,7 +141,8 @@ class _Run:
             identifier = ids[row, second]
             first = int(np.flatnonzero(ids[row] == identifier)[0])
             grid = grids[row].copy()
-            why = f"tokens {first} and {second} of input {grid.tolist()} have the same id {identifier}"
+            shared = name_number(int(identifier))
+            why = f"tokens {first} and {second} of input {name_grid(grid)} have the same id {shared}"
             self.within = Collision("within", grid, grid, (first, second), (int(identifier),) * 2, why)
 
     def look_beyond(self, grids: IntArray, ids: Integers) -> None:
@@ -156,8 +158,8 @@ class _Run:
                 pair = int(ids[number, token]), int(moved[number, token])
                 first, second = grids[number].copy(), others[number]
                 why = (
-                    f"inputs {first.tolist()} and {second.tolist()} agree on the tokens that reach token {token},"
-                    f" its ids are {pair[0]} and {pair[1]}"
+                    f"inputs {name_grid(first)} and {name_grid(second)} agree on the tokens that reach token"
+                    f" {token}, its ids are {name_number(pair[0])} and {name_number(pair[1])}"
                 )
                 self.beyond = Collision("reach", first, second, (token, token), pair, why)
                 return
@@ -173,11 +175,13 @@ class _Run:
             if len(places) == 2:
                 (first, one), (second, other) = places
                 why = (
-                    f"inputs {first.tolist()} and {second.tolist()} share the id {identifier}, at tokens {one} and"
-                    f" {other}"
+                    f"inputs {name_grid(first)} and {name_grid(second)} share the id {name_number(identifier)},"
+                    f" at tokens {one} and {other}"
                 )
                 return Collision("across", first, second, (one, other), (identifier,) * 2, why)
-        raise ProofError(f"the id {identifier} did not come again: the mapping is not the same from run to run")
+        raise ProofError(
+            f"the id {name_number(int(identifier))} did not come again: the mapping is not the same from run to run"
+        )
 
     def result(self, comparison: Comparison, across: Collision | None) -> Injectivity:
         """Put the answers together."""
@@ -203,7 +207,7 @@ class _Run:
 
     def undefined(self, error: _Undefined) -> Injectivity:
         """Return the result for a mapping that raised ProofError."""
-        why = f"the mapping is undefined on input {error.grid.tolist()}: {error}"
+        why = f"the mapping is undefined on input {name_grid(error.grid)}: {error}"
         broken = Collision("undefined", error.grid, error.grid, (), (), why)
         return Injectivity(
             answer=Answer.FAILS,

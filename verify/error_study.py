@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from theory.patterns import SparsityPattern
     from theory.probability_maps import ProbabilityMap
 
-__all__ = ["ErrorRow", "ErrorStudy", "small_alpha", "study_error"]
-
-RAMP_SHARE = 0.01
-LEAST_ALPHA = 1e-300
-GREATEST_ALPHA = 0.25
+__all__ = ["ErrorRow", "ErrorStudy", "study_error"]
 
 
 @dataclass(frozen=True)
@@ -88,20 +84,6 @@ class ErrorStudy:
         return max(self.guarantee.eta.values(), default=0.0) if self.guarantee is not None else None
 
 
-def small_alpha(bound: int, coordinates: int, p: float) -> float:
-    """Return an alpha at which raw ids of size `bound` on the ramp add about a hundredth of delta to d_p.
-
-    (dn alpha)^{1/p} bound = 1/100, within [1e-300, 1/4].
-
-    Examples
-    --------
-    >>> small_alpha(bound=1000, coordinates=4, p=2)
-    2.5e-11
-    """
-    log = p * float(np.log(RAMP_SHARE / bound)) - float(np.log(coordinates))
-    return float(f"{np.exp(np.clip(log, np.log(LEAST_ALPHA), np.log(GREATEST_ALPHA))):.1e}")
-
-
 def study_error(
     pattern: SparsityPattern,
     *,
@@ -131,7 +113,7 @@ def study_error(
     t
         Temperatures; None takes some around the measured and the guaranteed one.
     alpha
-        The ramp's share of a cell; None takes `small_alpha`.
+        The ramp's share of a cell; None takes `ErrorMeter.small_alpha` at the largest t.
     p, box
         Norm and domain.
     plan, seed
@@ -165,9 +147,7 @@ def study_error(
     say("building the network", None)
     network = build_network(pattern, d, levels, on_box(target, box), construction)
     mapping = network.mapping
-    if alpha is None:
-        alpha = small_alpha(mapping.bound, d * pattern.n, p)
-    soften(network, rho, 1.0, alpha)  # what does not fit float64 is refused before the long work
+    soften(network, rho, 1.0, 0.5 if alpha is None else alpha)  # what does not fit is refused before the long work
     meter = ErrorMeter(network, Plan(d, pattern.n, levels, seed) if plan is None else plan, p, box)
     say("the guaranteed t", None)
     budgets = Budgets(mapping)
@@ -175,6 +155,9 @@ def study_error(
     grids = meter.plan.grids.reshape(-1, d, pattern.n)
     measured = measured_t(mapping, rho, grids, meter.ids.reshape(-1, pattern.n), progress=say)
     temperatures = _chosen(measured, guaranteed) if t is None else sorted(set(map(float, t)))
+    if alpha is None:
+        say("choosing alpha", None)
+        alpha = meter.small_alpha(rho, temperatures[-1])
     rows = []
     for number, value in enumerate(temperatures):
         say(f"measuring at t = {value:.6g}", number / len(temperatures))

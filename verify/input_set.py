@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from constructions.cells import cell_count
 from constructions.numbers import ProofError
+from theory.wording import name_grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,4 +91,4 @@ def first_raising(function: Callable[[IntArray], object], grids: IntArray) -> tu
         function(grids)
     except ProofError as error:
         return grids[0].copy(), str(error)
-    raise ProofError(f"input {grids[0].tolist()} breaks off in company only: the mapping mixes inputs")
+    raise ProofError(f"input {name_grid(grids[0])} breaks off in company only: the mapping mixes inputs")

@@ -9,6 +9,7 @@ import numpy as np
 
 from constructions.numbers import Integers, ProofError
 from theory.verdicts import Answer
+from theory.wording import name_grid, name_number
 from verify.input_set import first_raising, is_exhaustive
 from verify.lemma_trace import Trace, mapping_of
 
@@ -45,8 +46,8 @@ class Witness:
 
     def __str__(self) -> str:
         place = [] if self.token is None else [f"token {self.token}"]
-        place += [] if self.grid is None else [f"input {self.grid.tolist()}"]
-        numbers = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        place += [] if self.grid is None else [f"input {name_grid(self.grid)}"]
+        numbers = ", ".join(f"{name} = {name_number(value)}" for name, value in self.values.items())
         return f"{' of '.join(place)}: {self.why}".lstrip(": ") + (f" ({numbers})" if numbers else "")
 
 

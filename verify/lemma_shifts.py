@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.positional_embedding import initial_interval
+from theory.wording import name_grid
 from verify.injectivity import compare_all
 from verify.lemma_check import Lemma, Witness, first_bad
 from verify.lemma_trace import Trace, mapping_of, shift_bound, shifts
@@ -87,7 +88,7 @@ def _one_to_one(subject: Subject, inputs: InputSet) -> Witness | None:
         for trace in (Trace(mapping, grid[None]) for grid in grids[np.flatnonzero(values == shared)])
     )
     first, second = next(alike), next(alike)
-    why = f"input {first.grids[0].tolist()} has the same z~"
+    why = f"input {name_grid(first.grids[0])} has the same z~"
     return Witness(second.grids[0].copy(), second.last, {"z~": shared}, why)
 
 

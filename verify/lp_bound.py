@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.lp_error import READ, UNIT_BOX
+from verify.lp_error import UNIT_BOX
 from verify.lp_strata import log_good
+from verify.soft_ids import READ
 
 if TYPE_CHECKING:
     from constructions.network import Network
@@ -64,7 +65,9 @@ def relaxation_bound(
     values, mapping = network.values, network.mapping
     if not budget.valid:
         return RelaxationBound(float("inf"), float("inf"), budget.why)
-    lift = UNIT * (float(int(values.ids.max())) + values.lifted_by + 1) if values.lifted_by and budget.bound else 0.0
+    lift = (
+        UNIT * (float(int(values.ids.max())) + values.lifted_by + 1) if values.lifted_by and budget.bound else 0.0
+    )
     error = budget.bound + lift
     if error > READ:
         return RelaxationBound(budget.bound, float("inf"), f"{budget.why}: beyond delta/4 the windows fade")

@@ -2,7 +2,7 @@
 
     d_p(f, fbar)     discretization                       cells, Sobol points inside them
     d_p(fbar, gbar)  construction, 0 by Lemma 3           every cell, bit for bit
-    d_p(gbar, g)     relaxation: good inputs, and ramp    one input a cell; the ramp stratum by conditional sampling
+    d_p(gbar, g)     relaxation: good inputs, and ramp    one input a cell; the ramp by conditional sampling
     d_p(f, g)        total: good inputs, and ramp         as above
 
 The domain is [0, 1)^{d x n} or any box [a, b)^{d x n}, stretched to it: distances scale by (b - a)^{dn/p}.
@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.network import Network
 from constructions.numbers import ProofError
 from constructions.relaxation import SoftNetwork, soften
 from constructions.soft_relu import check_alpha
 from constructions.targets import Target, corner_values
+from theory.connections import PatternError
 from verify.lp_norm import Distance, check_p, distance
-from verify.lp_strata import Plan, RampPoints, log_good, log_ramp, ramp_points
+from verify.lp_strata import Plan, RampPoints, log_good, log_ramp, ramp_points, sampled
+from verify.soft_ids import READ
 
 if TYPE_CHECKING:
+    from constructions.network import Network
     from constructions.numbers import Integers
     from constructions.targets import Floats
     from theory.probability_maps import ProbabilityMap
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["UNIT_BOX", "ErrorMeter", "LpErrors", "check_box", "discretization_error", "on_box"]
 
 UNIT_BOX = (0.0, 1.0)
-READ = 0.25  # within so many delta of its id a column is read exactly by the value mapping
+LEAST_ALPHA, GREATEST_ALPHA = 1e-300, 0.25  # of those chosen here
 
 
 def check_box(box: tuple[float, float]) -> tuple[float, float]:
@@ -217,7 +219,7 @@ class ErrorMeter:
             If ids pass 2^53 units of delta, or t or alpha is out of range.
         """
         check_alpha(alpha)
-        # The ramp of any alpha is that of alpha = 1/2, stretched: inputs are carried there, and no float is too coarse.
+        # The ramp of any alpha is that of 1/2, stretched: inputs are carried there, where floats are fine enough.
         soft = soften(self.network, rho, t, 0.5)
         size = self.plan.d * self.plan.n
         good, ramp = log_good(alpha, size), log_ramp(alpha, size)
@@ -240,14 +242,30 @@ class ErrorMeter:
             runaway=runaway,
         )
 
+    def small_alpha(self, rho: ProbabilityMap, t: float, share: float = 0.01) -> float:
+        """Return an alpha at which the ramp adds about `share` delta to d_p(gbar, g), within [1e-300, 1/4].
+
+        One coordinate at a time is then in a ramp, and the ramp's part of d_p is (dn alpha)^{1/p} times a mean size
+        of raw ids, which is measured.
+        """
+        ramps, _, _ = self._ramp(soften(self.network, rho, t, 0.5), LEAST_ALPHA)
+        size = self.plan.d * self.plan.n
+        mean = float(np.logaddexp.reduce(ramps.logs)) - np.log(len(ramps.logs)) + _log_volume(self.plan, self.box)
+        log = self.p * np.log(share / self.plan.levels) - mean - np.log(size)
+        return float(f"{np.exp(np.clip(log, np.log(LEAST_ALPHA), np.log(GREATEST_ALPHA))):.1e}")
+
     def _ramp(self, soft: SoftNetwork, alpha: float) -> tuple[Stratum, Stratum, float]:
         """Return the mean p-th powers of gbar - g and f - g on the ramp, and the share of runs given up."""
         points = ramp_points(self.plan, alpha)
-        ids, columns = _run(soft, self.plan, _stretched(points))
+        try:
+            ids, columns = _run(soft, self.plan, _stretched(points))
+        except PatternError as error:
+            raise ProofError(f"the ramp is beyond {soft.mapping.rho.name}: {error}; softmax would fit") from error
         corners = self.network.values.outputs[self._numbers(points.grids)]
         f = self.network.target(self.plan.inputs(points.grids, points.offsets))
         lost = float(np.isnan(ids).any(axis=-1).mean())
-        return self.plan.sampled(columns - corners, self.p), self.plan.sampled(columns - f, self.p), lost
+        where = f"{self.plan.scramblings} scramblings of {self.plan.ramp} Sobol points, all in the ramp"
+        return sampled(columns - corners, self.p, where), sampled(columns - f, self.p, where), lost
 
     def _numbers(self, grids: Integers) -> Integers:
         """Return the cells' numbers: the entries are digits in base K."""

@@ -43,6 +43,9 @@ class Distance:
         Whether it is a sum over all cells, up to float64 rounding, and no estimate.
     method
         How it was found.
+    largest_share
+        Of all sampled points, the greatest share that one has of the integral. Where it is not small, few points
+        carry the estimate, and its interval is worth little.
     """
 
     name: str
@@ -50,11 +53,13 @@ class Distance:
     interval: tuple[float, float]
     exact: bool
     method: str
+    largest_share: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Return JSON-ready data; a number that is not finite is None."""
         value, low, high = (x if np.isfinite(x) else None for x in (self.value, *self.interval))
-        return {"value": value, "interval": [low, high], "exact": self.exact, "method": self.method}
+        found = {"value": value, "interval": [low, high], "exact": self.exact, "method": self.method}
+        return found if self.exact else {**found, "largest_share": self.largest_share}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +72,13 @@ class Stratum:
         Its logarithm: one estimate a scrambling, shape (R,); a single one, shape (1,), where it is exact.
     method
         How it was found.
+    largest
+        Logarithm of the greatest summand, on the scale on which the R estimates add up to R times the integral.
     """
 
     logs: Floats
     method: str
+    largest: float = -np.inf
 
     @property
     def exact(self) -> bool:
@@ -79,7 +87,7 @@ class Stratum:
 
     def shifted(self, log_measure: float) -> Stratum:
         """Return the stratum with its integral multiplied by exp(log_measure)."""
-        return Stratum(self.logs + log_measure, self.method)
+        return Stratum(self.logs + log_measure, self.method, self.largest + log_measure)
 
 
 def check_p(p: float) -> float:
@@ -153,4 +161,5 @@ def distance(name: str, strata: Sequence[Stratum], p: float, log_volume: float =
     def root(power: float) -> float:
         return float(np.exp((np.log(power) + top + log_volume) / p)) if power > 0 else 0.0
 
-    return Distance(name, root(mean), (root(mean - half), root(mean + half)), exact, method)
+    carried = float(np.exp(max(stratum.largest for stratum in strata) - top) / powers.sum())
+    return Distance(name, root(mean), (root(mean - half), root(mean + half)), exact, method, carried)

@@ -1,8 +1,8 @@
 """Where the inputs of an L_p error come from: cells, points inside them, and the ramp by itself.
 
-Good inputs have no coordinate in a ramp: measure (1 - alpha)^{dn}; g depends on their cell only. The rest, of measure
-1 - (1 - alpha)^{dn}, is the ramp stratum: plain sampling never sees it when alpha is small, so it is drawn by itself,
-from the exact conditional distribution.
+Good inputs have no coordinate in a ramp: measure (1 - alpha)^{dn}, and g depends on their cell only. The rest, of
+measure 1 - (1 - alpha)^{dn}, is the ramp stratum: plain sampling never sees it when alpha is small, so it is
+drawn by itself, from the exact conditional distribution.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from constructions.targets import Floats, Target
     from theory.patterns import IntArray
 
-__all__ = ["Plan", "RampPoints", "log_good", "log_ramp", "ramp_points"]
+__all__ = ["Plan", "RampPoints", "log_good", "log_ramp", "ramp_points", "sampled"]
 
 EVALUATIONS = 2**20  # of f, in one integral over all cells
 CHUNK = 2**20  # numbers at once
@@ -60,8 +60,8 @@ class Plan:
         Of the scramblings.
     scramblings
         R, at least 8 for an interval worth the name.
-    points
-        Points a scrambling, where cells are sampled, and in the ramp; a power of two.
+    points, ramp
+        Points a scrambling, in cells where these are sampled, and in the ramp; powers of two.
     most_cells
         Up to so many cells all of them are used, beyond that a sample.
     """
@@ -72,6 +72,7 @@ class Plan:
     seed: int = 0
     scramblings: int = 8
     points: int = 2**10
+    ramp: int = 2**12
     most_cells: int = 2**14
 
     @property
@@ -88,7 +89,7 @@ class Plan:
 
     @cached_property
     def offsets(self) -> Floats:
-        """Where in its cell f is looked at, in [0, 1): (R, m, d, n), the same m in every cell; sampled: one a cell."""
+        """Where in a cell f is looked at, in [0, 1): (R, m, d, n), the same in all cells; sampled: one a cell."""
         if not self.every_cell:
             return self._sample - self.grids
         share = EVALUATIONS // (self.scramblings * self.grids.shape[1])
@@ -116,12 +117,9 @@ class Plan:
 
     def over_cells(self, errors: Floats, p: float) -> Stratum:
         """Return the integral of what is constant on every cell; errors of shape `grids`."""
+        if not self.every_cell:
+            return sampled(errors, p, self.method)
         return Stratum(log_sum_powers(errors, p) - np.log(errors.shape[1]), self.method)
-
-    def sampled(self, errors: Floats, p: float) -> Stratum:
-        """Return the mean over points of the ramp, one estimate a scrambling; errors (R, points, d, n)."""
-        method = f"{self.scramblings} scramblings of {self.points} Sobol points, all in the ramp"
-        return Stratum(log_sum_powers(errors, p) - np.log(errors.shape[1]), method)
 
     def inside_cells(self, target: Target, values: Floats, p: float, share: float = 1.0) -> Stratum:
         """Return the integral of |f - values|_p^p, with values constant on every cell.
@@ -135,27 +133,30 @@ class Plan:
         share
             Only the part [0, share)^{dn} of every cell is seen; the result is divided by that part's measure.
         """
-        rows = [[log_sum_powers(errors, p) for errors in parts] for parts in self._differences(target, values, share)]
-        count = values.shape[1] * (self.offsets.shape[1] if self.every_cell else 1)
-        logs = np.array([np.logaddexp.reduce(np.concatenate(row)) for row in rows]) - np.log(count)
-        each = f", {self.offsets.shape[1]} Sobol points in each, {self.scramblings} scramblings"
-        return Stratum(logs, self.method + (each if self.every_cell else ""))
-
-    def _differences(self, target: Target, values: Floats, share: float) -> Iterator[Iterator[Floats]]:
-        """Iterate, for every scrambling, chunks of f(X) - value, shape (1, ..., d, n)."""
-        for number, offsets in enumerate(self.offsets):
-            row = 0 if self.every_cell else number
-            yield self._chunks(target, self.grids[row], values[row], share * offsets)
-
-    def _chunks(self, target: Target, grids: IntArray, values: Floats, offsets: Floats) -> Iterator[Floats]:
         if not self.every_cell:
-            yield (target(self.inputs(grids, offsets)) - values)[np.newaxis]
-            return
+            return sampled(target(self.inputs(self.grids, share * self.offsets)) - values, p, self.method)
+        held, count = values[0], len(values[0]) * self.offsets.shape[1]
+        logs = [
+            np.logaddexp.reduce([log_sum_powers(errors, p) for errors in self._differences(target, held, offsets)])
+            for offsets in share * self.offsets
+        ]
+        each = f"{self.offsets.shape[1]} Sobol points in each, {self.scramblings} scramblings"
+        return Stratum(np.concatenate(logs) - np.log(count), f"{self.method}, {each}")
+
+    def _differences(self, target: Target, values: Floats, offsets: Floats) -> Iterator[Floats]:
+        """Iterate f(X) - value at the offsets in all cells, in chunks of shape (1, cells, points, d, n)."""
         size = max(1, CHUNK // offsets.size)
-        for start in range(0, len(grids), size):
-            corners = grids[start : start + size, np.newaxis]
+        for start in range(0, len(values), size):
+            corners = self.grids[0, start : start + size, np.newaxis]
             held = values[start : start + size, np.newaxis]
             yield (target(self.inputs(corners, offsets)) - held)[np.newaxis]
+
+
+def sampled(errors: Floats, p: float, method: str) -> Stratum:
+    """Return the mean of |errors|_p^p over points, one estimate a scrambling; errors (R, points, d, n)."""
+    count = errors.shape[1]
+    each = log_sum_powers(errors.reshape(-1, *errors.shape[2:]), p).reshape(-1, count) - np.log(count)
+    return Stratum(np.asarray(np.logaddexp.reduce(each, axis=1)), method, float(each.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +188,7 @@ def ramp_points(plan: Plan, alpha: float) -> RampPoints:
     """Draw inputs uniformly from the ramp stratum.
 
     One number chooses the first coordinate in a ramp, P(first = i) proportional to alpha (1 - alpha)^i. Those
-    before it are uniform on the good part of their cell, it is uniform on its ramp, and those after it are uniform.
+    before it are uniform on the good part of their cell, it is uniform on its ramp, and those after are uniform.
 
     Parameters
     ----------
@@ -198,10 +199,10 @@ def ramp_points(plan: Plan, alpha: float) -> RampPoints:
     --------
     >>> points = ramp_points(Plan(d=1, n=3, levels=4), alpha=1e-200)
     >>> points.grids.shape, bool((points.in_ramp.sum(axis=(-2, -1)) == 1).all())
-    ((8, 1024, 1, 3), True)
+    ((8, 4096, 1, 3), True)
     """
     size = plan.d * plan.n
-    nets = sobol_points(size + 1, plan.points, plan.scramblings, plan.seed, RAMP)
+    nets = sobol_points(size + 1, plan.ramp, plan.scramblings, plan.seed, RAMP)
     choice, rest = nets[..., :1], plan.levels * nets[..., 1:]
     grids = np.floor(rest)
     inside = rest - grids

@@ -22,7 +22,7 @@ BITS = 52  # the points are multiples of 2^-52: all but the last bit of a float6
 
 
 def sobol_points(dimension: int, count: int, scramblings: int, seed: int, purpose: int) -> Floats:
-    """Return `scramblings` independent scrambled Sobol nets in [0, 1)^dimension, shape (scramblings, count, dimension).
+    """Return independent scrambled Sobol nets in [0, 1)^dimension, shape (scramblings, count, dimension).
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ def sobol_points(dimension: int, count: int, scramblings: int, seed: int, purpos
     from scipy.stats import qmc
 
     if dimension > MAX_DIMENSION:
-        raise ProofError(f"d n = {dimension} is more than the {MAX_DIMENSION} dimensions of Sobol points: a smaller n")
+        raise ProofError(
+            f"d n = {dimension} is more than the {MAX_DIMENSION} dimensions of Sobol points: a smaller n"
+        )
     power = count.bit_length() - 1
     if count < 1 or count != 1 << power:
         raise ProofError(f"Sobol points come in powers of two, not {count}")

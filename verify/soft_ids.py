@@ -1,7 +1,12 @@
-"""From which t on are all relaxed ids right: measured, by doubling and bisection."""
+"""From which t on are all relaxed ids right: measured, by doubling and bisection.
+
+A t that is too small is mostly found out by the inputs that found out another one: they are tried by themselves.
+"""
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +15,8 @@ from constructions.relaxation import soften
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy.typing as npt
 
     from constructions.mapping import StagedMapping
     from constructions.numbers import Integers
@@ -27,11 +34,13 @@ LEAST_T = 2.0**-20
 LARGEST_T = 2.0**60
 """Where the search upward ends."""
 
-CHUNK = 2**10  # grids run before the first look: a t that is too small is found out early
+CULPRITS = 64  # inputs tried by themselves to start with, and taken in at a time
 
 
-def ids_right(mapping: StagedMapping, rho: ProbabilityMap, t: float, grids: IntArray, ids: Integers) -> bool:
-    """Return whether every relaxed id is within delta/4 of the exact one.
+def ids_right(
+    mapping: StagedMapping, rho: ProbabilityMap, t: float, grids: IntArray, ids: Integers
+) -> npt.NDArray[np.bool_]:
+    """Return for which inputs all n relaxed ids are within delta/4 of the exact ones.
 
     Parameters
     ----------
@@ -40,12 +49,8 @@ def ids_right(mapping: StagedMapping, rho: ProbabilityMap, t: float, grids: IntA
     grids, ids
         Inputs (m, d, n), and their exact ids (m, n).
     """
-    soft = soften(mapping, rho, t)
-    for start in range(0, len(grids), CHUNK):
-        away = np.abs(soft.ids(grids[start : start + CHUNK]) - ids[start : start + CHUNK].astype(np.float64))
-        if not (away <= READ).all():  # NaN, too, is wrong
-            return False
-    return True
+    away = np.abs(soften(mapping, rho, t).ids(grids) - ids.astype(np.float64))
+    return np.asarray((away <= READ).all(axis=-1))  # NaN, too, is wrong
 
 
 def measured_t(
@@ -59,15 +64,16 @@ def measured_t(
 ) -> float | None:
     """Return the smallest t at which all ids are right, to a relative `tolerance`, by doubling and bisection.
 
-    A little less was found wrong. That ids stay right beyond is what the search goes by, and not checked. None if
-    they are wrong up to `LARGEST_T`; `LEAST_T` if they are right down to it.
+    At the t returned all inputs were run and found right, a little below it some were wrong. That ids stay right
+    beyond is what the search goes by, and not checked. None if they are wrong at `LARGEST_T`; `LEAST_T` if they are
+    right down to it.
 
     Parameters
     ----------
     grids, ids
         As for `ids_right`.
     progress
-        Is told about every t that is tried.
+        Is told about every t that is tried on all inputs.
 
     Examples
     --------
@@ -77,30 +83,43 @@ def measured_t(
     >>> from theory.probability_maps import parse_map
     >>> mapping, grids = choose_mapping(families.star(4, 1), 1, 2, "relay"), cells(1, 4, 2)
     >>> round(measured_t(mapping, parse_map("sparsemax"), grids, mapping.ids(grids)), 1)
-    7.9
+    2.7
     >>> print(measured_t(mapping, parse_map("uniform"), grids, mapping.ids(grids)))
     None
     """
-
-    def right(t: float) -> bool:
+    some = np.unique(np.linspace(0, len(grids) - 1, CULPRITS).astype(np.int64))
+    start = 1.0
+    while True:
+        few = grids[some], ids[some]
+        found = _search(partial(_all_right, mapping, rho, few), start, tolerance)
+        if found is None:
+            return None
         if progress is not None:
-            progress(f"are all ids right at t = {t:.6g}?", None)
-        return ids_right(mapping, rho, t, grids, ids)
+            progress(f"are all ids right at t = {found:.6g}?", None)
+        wrong = np.flatnonzero(~ids_right(mapping, rho, found, grids, ids))
+        if not wrong.size:
+            return found
+        some = np.union1d(some, wrong[:: max(1, len(wrong) // CULPRITS)])
+        start = found
 
-    high = 1.0
-    if right(high):
-        while high > LEAST_T and right(high / 2):
-            high /= 2
+
+def _all_right(mapping: StagedMapping, rho: ProbabilityMap, few: tuple[IntArray, Integers], t: float) -> bool:
+    return bool(ids_right(mapping, rho, t, *few).all())
+
+
+def _search(right: Callable[[float], bool], start: float, tolerance: float) -> float | None:
+    """Return the smallest right t in [LEAST_T, LARGEST_T] to a relative tolerance, None if there is none."""
+    high = start
+    while not right(high):
+        high *= 2
+        if high > LARGEST_T:
+            return None
+    while right(high / 2):
+        high /= 2
         if high <= LEAST_T:
-            return LEAST_T
-    else:
-        high = 2.0
-        while not right(high):
-            high *= 2
-            if high > LARGEST_T:
-                return None
+            return high
     low = high / 2
     while high > low * (1 + tolerance):
-        middle = float(np.sqrt(low * high))
+        middle = math.sqrt(low * high)
         low, high = (low, middle) if right(middle) else (middle, high)
     return high

@@ -45,7 +45,9 @@ def _numbers(text: str, option: str, wanted: str) -> list[float]:
 @click.option("--d", "d", type=click.IntRange(min=1), required=True, help="Embedding size.")
 @click.option("--delta", required=True, help="Grid step 1/K, K >= 2; on a box, this share of its side.")
 @click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
-@click.option("--rho", default="softmax", show_default=True, help="The map, such as entmax:1.5, or module:callable.")
+@click.option(
+    "--rho", default="softmax", show_default=True, help="The map, such as entmax:1.5, or module:callable."
+)
 @click.option("--t", "t", default="auto", show_default=True, help="Temperatures 1,2,4, or auto.")
 @click.option("--alpha", type=float, help="The ramp's share of a cell; default: so small that it hardly counts.")
 @click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")

@@ -1,0 +1,287 @@
+"""The probability maps against other implementations and against their definitions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize, nnls
+
+from theory.connections import PatternError
+from theory.probability_maps import (
+    MAPS,
+    PARAMETRIC,
+    Entmax,
+    Hardmax,
+    ProbabilityMap,
+    Softmax,
+    SparselinGen,
+    Sparsemax,
+    TanhCappedSoftmax,
+    TopKSoftmax,
+    Uniform,
+    UserMap,
+    parse_map,
+)
+
+SHARP = [
+    "softmax",
+    "topk:3",
+    "sparsemax",
+    "sparselin-gen:0.3",
+    "entmax:1.2",
+    "entmax:1.5",
+    "entmax:2.5",
+    "hardmax",
+]
+EVERY = [*SHARP, "entmax:1", "entmax:2", "entmax:1.0001", "entmax:4", "uniform", "squared", "tanh-capped:5"]
+
+
+def draws(m: int, scale: float, count: int = 40, seed: int = 0) -> Any:
+    return np.random.default_rng([seed, m]).normal(size=(count, m)) * scale
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("m", [2, 5, 60])
+def test_the_entmax_package_agrees_to_1e_12(m: int, scale: float) -> None:
+    torch = pytest.importorskip("torch")
+    package = pytest.importorskip("entmax")
+    scores = draws(m, scale)
+    tensor = torch.from_numpy(scores)
+    pairs = [
+        (Softmax(), torch.softmax(tensor, dim=-1)),
+        (Sparsemax(), package.sparsemax(tensor)),
+        (Entmax(1.5), package.entmax15(tensor)),
+        *((Entmax(a), package.entmax_bisect(tensor, alpha=a, n_iter=100)) for a in (1.05, 1.3, 1.5, 1.8, 2.0)),
+    ]
+    for rho, theirs in pairs:
+        np.testing.assert_allclose(rho(scores), theirs.numpy(), rtol=0, atol=1e-12, err_msg=rho.name)
+
+
+def exact_entmax(scores: Any, alpha: float) -> list[float]:
+    """alpha-entmax in 60 digits, by bisection on tau: the definition, and nothing of ours."""
+    with mpmath.workdps(60):
+        beta = mpmath.mpf(alpha) - 1
+        scaled = [beta * mpmath.mpf(float(score)) for score in scores]
+        low, high = max(scaled) - 1, max(scaled)
+
+        def weights(tau: Any) -> list[Any]:
+            return [(max(s - tau, mpmath.mpf(0))) ** (1 / beta) for s in scaled]
+
+        for _ in range(190):
+            middle = (low + high) / 2
+            low, high = (middle, high) if sum(weights(middle)) >= 1 else (low, middle)
+        return [float(weight) for weight in weights(low)]
+
+
+@pytest.mark.parametrize("alpha", [1.0625, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 9.0])
+def test_sixty_digits_agree_to_1e_12(alpha: float) -> None:
+    for m, scale in ((2, 0.3), (4, 1.0), (9, 5.0), (30, 0.02)):
+        for scores in draws(m, scale, count=3, seed=7):
+            ours = Entmax(alpha)(scores)
+            np.testing.assert_allclose(ours, exact_entmax(scores, alpha), rtol=0, atol=1e-12)
+
+
+def projection(point: Any) -> Any:
+    """The nearest point of the simplex: Lawson and Hanson's least distance programming, by scipy's nnls."""
+    m = point.size
+    rows = np.vstack([np.eye(m), np.ones(m), -np.ones(m)])
+    bounds = np.concatenate([-point, [1 - point.sum(), point.sum() - 1]])
+    matrix = np.vstack([rows.T, bounds])
+    goal = np.zeros(m + 1)
+    goal[-1] = 1
+    residual = matrix @ nnls(matrix, goal)[0] - goal
+    return point - residual[:-1] / residual[-1]
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 0.9])
+def test_the_quadratic_programs_agree_to_1e_12(weight: float) -> None:
+    """scipy's answers to the definitions of sparsemax and sparselin-gen: a projection, and the objective itself."""
+    rho = SparselinGen(weight)
+    for m in (2, 4, 7):
+        for scores in draws(m, 0.5, count=10, seed=3):
+            ours = rho(scores)
+            np.testing.assert_allclose(ours, projection(scores / (1 - weight)), rtol=0, atol=1e-12)
+
+            def objective(p: Any, v: Any = scores) -> float:
+                return float(((p - v) ** 2).sum() - weight * (p**2).sum())
+
+            found = minimize(
+                objective,
+                np.full(m, 1 / m),
+                method="SLSQP",
+                bounds=[(0, 1)] * m,
+                constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+                options={"ftol": 1e-15},
+            )
+            assert objective(ours) <= found.fun + 1e-12
+            np.testing.assert_allclose(ours, found.x, rtol=0, atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    scores=arrays(np.float64, st.integers(2, 12), elements=st.floats(-20, 20)),
+    alpha=st.floats(1.01, 6.0),
+)
+def test_entmax_solves_its_definition(scores: Any, alpha: float) -> None:
+    """The duality gap max_j g_j - p.g of the concave p.v + H_alpha(p) bounds what is left to gain."""
+    p = Entmax(alpha)(scores)
+    gradient = scores + (1 - alpha * p ** (alpha - 1)) / (alpha * (alpha - 1))
+    assert gradient.max() - p @ gradient <= 1e-12 * (1 + abs(scores).max())
+    assert abs(p.sum() - 1) <= 1e-14
+    assert p.min() >= 0
+
+
+def test_a_wrong_map_fails_that_definition() -> None:
+    scores = np.array([0.0, 0.3, 0.5])
+    p = Entmax(1.5)(scores)
+    gradient = scores + (1 - 1.6 * p**0.6) / (1.6 * 0.6)
+    assert gradient.max() - p @ gradient > 1e-3
+
+
+@pytest.mark.parametrize("namespace", ["numpy", "array_api_strict", "torch"])
+@pytest.mark.parametrize("name", EVERY)
+def test_every_array_library_gives_the_same(name: str, namespace: str) -> None:
+    xp = pytest.importorskip(namespace)
+    rho = parse_map(name)
+    scores = draws(6, 2.0, count=8).reshape(2, 6, 4)
+    array = xp.asarray(scores)
+    for axis in (1, -1):
+        given_back = rho(array, axis=axis)
+        assert type(given_back) is type(array)
+        assert given_back.dtype == array.dtype
+        np.testing.assert_allclose(np.asarray(given_back), rho(scores, axis=axis), rtol=0, atol=1e-14)
+    single = rho(xp.asarray(scores, dtype=xp.float32))
+    assert single.dtype == xp.float32
+    np.testing.assert_allclose(np.asarray(single), rho(scores), rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
+def test_rows_of_a_pattern_give_what_each_row_gives(name: str, batch: tuple[int, ...]) -> None:
+    rho = parse_map(name)
+    lengths = np.array([1, 4, 2, 7, 1, 30])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    scores = np.random.default_rng(5).normal(size=(*batch, lengths.sum())) * 3
+    together = rho.segmented(scores, indptr)
+    assert together.shape == scores.shape
+    for start, end in pairwise(indptr):
+        np.testing.assert_allclose(together[..., start:end], rho(scores[..., start:end]), rtol=0, atol=1e-15)
+
+
+def test_ragged_rows_of_a_users_map() -> None:
+    mine = UserMap("mine", lambda v: np.exp(v - v.max()) / np.exp(v - v.max()).sum())
+    scores, indptr = draws(6, 1.0, count=2), np.array([0, 1, 4, 6])
+    np.testing.assert_allclose(mine.segmented(scores, indptr), Softmax().segmented(scores, indptr), atol=1e-15)
+    np.testing.assert_allclose(mine(scores, axis=0), Softmax()(scores, axis=0), atol=1e-15)
+
+
+@pytest.mark.parametrize("indptr", [[0, 2, 2, 3], [1, 3], [0]])
+def test_empty_rows_are_refused(indptr: list[int]) -> None:
+    with pytest.raises(PatternError, match="none may be empty"):
+        Softmax().segmented(np.zeros(3), np.array(indptr))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_huge_scores_do_no_harm(name: str) -> None:
+    """Up to +-1e300, differences beyond that, and shifts: nothing overflows, and NumPy would warn."""
+    rho = parse_map(name)
+    for scores in ([1e300, -1e300, 0.0], [-1e300, -1e300 + 1e290, -1e299], [1e-300, 0.0, -1e300]):
+        weights = rho(np.array(scores))
+        assert abs(weights.sum() - 1) < 1e-15
+        assert weights.min() >= 0
+        if name in SHARP:
+            lead = max(scores) - sorted(scores)[-2]
+            assert lead < 1 or weights.tolist() == [float(v == max(scores)) for v in scores]
+
+
+@pytest.mark.parametrize("name", SHARP)
+def test_masked_scores_get_nothing_and_nan_is_refused(name: str) -> None:
+    rho = parse_map(name)
+    masked = rho(np.array([0.5, -np.inf, 0.0, -np.inf]))
+    np.testing.assert_allclose(masked[[0, 2]], rho(np.array([0.5, 0.0])), rtol=0, atol=1e-15)
+    assert masked[[1, 3]].tolist() == [0.0, 0.0]
+    for bad in ([0.0, np.nan], [np.inf, 0.0], [-np.inf, -np.inf]):
+        with pytest.raises(PatternError, match="below infinity"):
+            rho(np.array(bad))
+    with pytest.raises(PatternError, match="real numbers, got complex128"):
+        rho(np.array([1j, 0.0]))
+
+
+def test_lists_and_integers_are_read_as_float64() -> None:
+    assert Sparsemax()([0, 2]).tolist() == [0.0, 1.0]
+    assert Softmax()(np.array([3, 3])).tolist() == [0.5, 0.5]
+
+
+def test_ties() -> None:
+    for row in ([1.0, 1.0], [[0.0, 1.0], [2.0, 2.0]]):
+        with pytest.raises(PatternError, match="not defined on a tie: 2 scores"):
+            Hardmax()(np.array(row))
+    with pytest.raises(PatternError, match="not defined on a tie"):
+        Hardmax().segmented(np.array([0.0, 1.0, 1.0]), np.array([0, 1, 3]))
+    assert Hardmax()(np.array([1.0, 1.0, 2.0])).tolist() == [0.0, 0.0, 1.0]
+    kept = TopKSoftmax(2)(np.array([1.0, 2.0, 1.0, 1.0]))
+    assert (kept > 0).tolist() == [True, True, False, False]
+    for rho in (Entmax(1.5), Entmax(3.0), Sparsemax(), Softmax()):
+        np.testing.assert_allclose(rho(np.full(7, 3.5)), np.full(7, 1 / 7), rtol=0, atol=1e-15)
+
+
+def test_names_are_read_back() -> None:
+    maps = [*MAPS.values(), *(make(example.partition(":")[2]) for example, make in PARAMETRIC.values())]
+    for rho in maps:
+        assert isinstance(rho, ProbabilityMap)
+        assert parse_map(rho.name) == rho
+        assert rho.definition
+        assert rho.source
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("softmx", "no map is called 'softmx': softmax, "),
+        ("softmax:2", "softmax takes no parameter"),
+        ("topk:2.5", "topk needs a number, as in topk:4"),
+        ("topk:0", "integer k >= 1"),
+        ("entmax:0.9", "alpha >= 1, got 0.9"),
+        ("entmax:nan", "alpha >= 1, got nan"),
+        ("sparselin-gen:1", r"lambda in \[0, 1\)"),
+        ("tanh-capped:-1", "cap > 0"),
+        ("no_such_module:f", "ModuleNotFoundError"),
+        ("math:nothing", "AttributeError"),
+        ("math:pi", "is a float, not a callable"),
+    ],
+)
+def test_bad_names(spec: str, message: str) -> None:
+    with pytest.raises(PatternError, match=message):
+        parse_map(spec)
+
+
+def test_sparsemax_has_no_other_lambda() -> None:
+    with pytest.raises(PatternError, match=r"that is sparselin-gen:0\.5"):
+        Sparsemax(0.5)
+
+
+def test_the_counter_examples_do_what_they_say() -> None:
+    assert Uniform()(np.zeros((2, 4))).tolist() == [[0.25] * 4] * 2
+    assert parse_map("squared")(np.array([1.0, -3.0])).round(15).tolist() == [0.1, 0.9]
+    assert parse_map("squared")(np.zeros(4)).tolist() == [0.25] * 4
+    capped = TanhCappedSoftmax(2.0)(np.array([1e9, -1e9]))
+    np.testing.assert_allclose(capped[0], 1 / (1 + np.exp(-4)), rtol=1e-15)
+
+
+def test_nothing_heavy_is_loaded() -> None:
+    code = (
+        "import sys, theory.probability_maps, theory.assumption_2;"
+        "heavy = ('torch', 'scipy', 'sympy', 'matplotlib', 'networkx', 'entmax');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert run.stdout.strip() == "[]"
