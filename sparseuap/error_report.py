@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["as_json", "as_text"]
 
 PARTS = ("total", "discretization", "construction", "relaxation", "good", "ramp")
+MOST_CARRIED = 0.05
 HEADINGS = ("t", "total", "+-", "f - fbar", "good", "bound", "ramp", "ids off by", "bound", "cells right")
 
 
@@ -83,14 +84,18 @@ def _lines(study: ErrorStudy, source: str) -> Iterator[str]:
     yield from _table([HEADINGS, *(_cells(row) for row in study.rows)])
     yield ""
     yield "total: d_p(f, g); good: d_p(gbar, g) on inputs without a coordinate in a ramp, and its rigorous bound;"
-    yield "ramp: d_p(gbar, g) on the others; ids in units of delta, and their rigorous bound; -: nothing is claimed."
+    yield "ramp: d_p(gbar, g) on the others; ids in units of delta, and their bound; -: nothing is claimed."
     last = study.rows[-1].errors
     yield f"d_p(fbar, gbar) = {last.construction.value:.6g}: {last.construction.method}"
     yield f"f - fbar: {last.discretization.method}; ramp: {last.ramp.method}; seed {study.seed}, 99% intervals"
     yield from _ids(study)
+    carried = max(row.errors.ramp.largest_share for row in study.rows)
+    if carried > MOST_CARRIED:
+        yield f"one point of the ramp has {_percent(carried)} of its integral: do not trust that interval"
     for row in study.rows:
         if row.errors.runaway:
-            yield f"t = {row.t:.6g}: {_percent(row.errors.runaway)} of the ramp's runs passed 1e100 and were given up"
+            lost = _percent(row.errors.runaway)
+            yield f"t = {row.t:.6g}: {lost} of the ramp's runs passed 1e100 and were given up: the error is infinite"
         if math.isinf(row.errors.id_error):
             yield f"t = {row.t:.6g}: ids passed 1e100 on a cell and were given up: the error is infinite"
 
@@ -101,14 +106,14 @@ def _ids(study: ErrorStudy) -> Iterator[str]:
     if study.t_measured is None:
         yield f"measured t: none found at which the ids of {where} are right"
     else:
-        yield f"measured t: {study.t_measured:.6g}, from where on the ids of {where} are right, to a relative 0.001"
+        yield f"measured t: {study.t_measured:.6g}, the least at which the ids of {where} are right (to 0.1%)"
     if study.t_guaranteed is None:
         yield f"guaranteed t: none, {study.rho.name} keeps no promise that the budget of errors could use"
     else:
         gap = (
             ""
             if study.zeta is None
-            else f", at score gaps from {study.zeta:.4g} and at most {study.eta:.3g} mass lost"
+            else f"; score gaps from zeta = {study.zeta:.4g}, lost mass to {study.eta:.3g}"
         )
         yield f"guaranteed t: {study.t_guaranteed:.6g}{gap}"
 

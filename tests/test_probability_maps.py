@@ -104,7 +104,7 @@ def projection(point: Any) -> Any:
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 0.9])
 def test_the_quadratic_programs_agree_to_1e_12(weight: float) -> None:
-    """scipy's answers to the definitions of sparsemax and sparselin-gen: a projection, and the objective itself."""
+    """scipy's answers to the definitions of sparsemax and sparselin-gen: a projection, and the objective."""
     rho = SparselinGen(weight)
     for m in (2, 4, 7):
         for scores in draws(m, 0.5, count=10, seed=3):

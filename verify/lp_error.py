@@ -10,7 +10,7 @@ The domain is [0, 1)^{d x n} or any box [a, b)^{d x n}, stretched to it: distanc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,8 @@ __all__ = ["UNIT_BOX", "ErrorMeter", "LpErrors", "check_box", "discretization_er
 
 UNIT_BOX = (0.0, 1.0)
 LEAST_ALPHA, GREATEST_ALPHA = 1e-300, 0.25  # of those chosen here
+PILOT = 2**8  # points a scrambling, to choose alpha by
+MOST_CHECKED = 2**18  # cells on which gbar is compared with fbar, all of them
 
 
 def check_box(box: tuple[float, float]) -> tuple[float, float]:
@@ -198,8 +200,9 @@ class ErrorMeter:
     def construction(self) -> Distance:
         """d_p(fbar, gbar): 0 where every cell is exact, bit for bit; gbar is constant on cells (Lemma 6)."""
         name = "d_p(fbar, gbar)"
-        if self.plan.every_cell and self.network.exact_on_cells:
-            return Distance(name, 0.0, (0.0, 0.0), True, f"{self.plan.method}, bit for bit")
+        count = self.network.values.outputs.shape[0]
+        if count <= MOST_CHECKED and self.network.exact_on_cells:
+            return Distance(name, 0.0, (0.0, 0.0), True, f"all {count} cells, bit for bit")
         columns = self.network.run_cells(self.plan.grids).columns
         return self._distance(name, [self.plan.over_cells(columns - self.corner_values, self.p)])
 
@@ -227,7 +230,7 @@ class ErrorMeter:
         away = np.abs(ids - self.ids.astype(np.float64))
         flat = self.plan.over_cells(columns - self.corner_values, self.p).shifted(good)
         total = self.plan.inside_cells(self.network.target, columns, self.p, 1 - alpha).shifted(good)
-        ramps, total_ramps, runaway = self._ramp(soft, alpha)
+        ramps, total_ramps, runaway = self._ramp(soft, ramp_points(self.plan, alpha))
         ramps, total_ramps = ramps.shifted(ramp), total_ramps.shifted(ramp)
         return LpErrors(
             discretization=self.discretization,
@@ -246,17 +249,17 @@ class ErrorMeter:
         """Return an alpha at which the ramp adds about `share` delta to d_p(gbar, g), within [1e-300, 1/4].
 
         One coordinate at a time is then in a ramp, and the ramp's part of d_p is (dn alpha)^{1/p} times a mean size
-        of raw ids, which is measured.
+        of raw ids, which is measured on a few points.
         """
-        ramps, _, _ = self._ramp(soften(self.network, rho, t, 0.5), LEAST_ALPHA)
+        few = replace(self.plan, ramp=min(self.plan.ramp, PILOT))
+        ramps, _, _ = self._ramp(soften(self.network, rho, t, 0.5), ramp_points(few, LEAST_ALPHA))
         size = self.plan.d * self.plan.n
         mean = float(np.logaddexp.reduce(ramps.logs)) - np.log(len(ramps.logs)) + _log_volume(self.plan, self.box)
         log = self.p * np.log(share / self.plan.levels) - mean - np.log(size)
         return float(f"{np.exp(np.clip(log, np.log(LEAST_ALPHA), np.log(GREATEST_ALPHA))):.1e}")
 
-    def _ramp(self, soft: SoftNetwork, alpha: float) -> tuple[Stratum, Stratum, float]:
+    def _ramp(self, soft: SoftNetwork, points: RampPoints) -> tuple[Stratum, Stratum, float]:
         """Return the mean p-th powers of gbar - g and f - g on the ramp, and the share of runs given up."""
-        points = ramp_points(self.plan, alpha)
         try:
             ids, columns = _run(soft, self.plan, _stretched(points))
         except PatternError as error:
@@ -264,7 +267,7 @@ class ErrorMeter:
         corners = self.network.values.outputs[self._numbers(points.grids)]
         f = self.network.target(self.plan.inputs(points.grids, points.offsets))
         lost = float(np.isnan(ids).any(axis=-1).mean())
-        where = f"{self.plan.scramblings} scramblings of {self.plan.ramp} Sobol points, all in the ramp"
+        where = "{} scramblings of {} Sobol points, all in the ramp".format(*points.grids.shape[:2])
         return sampled(columns - corners, self.p, where), sampled(columns - f, self.p, where), lost
 
     def _numbers(self, grids: Integers) -> Integers:

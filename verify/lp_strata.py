@@ -72,7 +72,7 @@ class Plan:
     seed: int = 0
     scramblings: int = 8
     points: int = 2**10
-    ramp: int = 2**12
+    ramp: int = 2**11
     most_cells: int = 2**14
 
     @property
@@ -199,7 +199,7 @@ def ramp_points(plan: Plan, alpha: float) -> RampPoints:
     --------
     >>> points = ramp_points(Plan(d=1, n=3, levels=4), alpha=1e-200)
     >>> points.grids.shape, bool((points.in_ramp.sum(axis=(-2, -1)) == 1).all())
-    ((8, 4096, 1, 3), True)
+    ((8, 2048, 1, 3), True)
     """
     size = plan.d * plan.n
     nets = sobol_points(size + 1, plan.ramp, plan.scramblings, plan.seed, RAMP)
