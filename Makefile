@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
 WORKERS ?= auto
-# Continuous integration adds the extra `soft` (PyTorch, entmax), pinned by a constraints file: see .ci/run.
+# Continuous integration adds the extra `test-torch` (PyTorch, entmax), pinned by a constraints file: see .ci/run.
 EXTRAS ?= fast,lint,test
 CONSTRAINTS ?= /dev/null
 
