@@ -179,9 +179,8 @@ class _Run:
                     f" at tokens {one} and {other}"
                 )
                 return Collision("across", first, second, (one, other), (identifier,) * 2, why)
-        raise ProofError(
-            f"the id {name_number(int(identifier))} did not come again: the mapping is not the same from run to run"
-        )
+        shown = name_number(identifier)
+        raise ProofError(f"the id {shown} did not come again: the mapping changes from run to run")
 
     def result(self, comparison: Comparison, across: Collision | None) -> Injectivity:
         """Put the answers together."""
