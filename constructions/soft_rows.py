@@ -65,6 +65,7 @@ class Rows:
         first = self.high >= np.repeat(floor, self.sizes)
         certain = np.add.reduceat(first, self.starts, dtype=np.int64) == 1
         leader = np.add.reduceat(np.where(first, self.keys, 0), self.starts, dtype=np.int64)
-        others = np.where(first, np.repeat(floor - 1, self.sizes), self.high)
+        bottom = np.minimum.reduceat(self.low, self.starts)
+        others = np.where(first, np.repeat(bottom, self.sizes), self.high)
         lead = floor - np.maximum.reduceat(others, self.starts)
         return End(np.where(certain, leader, -1), np.where(certain & (self.sizes > 1), lead, 1))

@@ -95,9 +95,9 @@ def _lines(study: ErrorStudy, source: str) -> Iterator[str]:
     for row in study.rows:
         if row.errors.runaway:
             lost = _percent(row.errors.runaway)
-            yield f"t = {row.t:.6g}: {lost} of the ramp's runs passed 1e100 and were given up: the error is infinite"
+            yield f"t = {row.t:.6g}: {lost} of the ramp's runs passed 1e100 and were given up: infinite error"
         if math.isinf(row.errors.id_error):
-            yield f"t = {row.t:.6g}: ids passed 1e100 on a cell and were given up: the error is infinite"
+            yield f"t = {row.t:.6g}: ids passed 1e100 on a cell and were given up: infinite error"
 
 
 def _ids(study: ErrorStudy) -> Iterator[str]:

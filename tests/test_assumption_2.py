@@ -151,6 +151,13 @@ def test_the_users_map_may_write_into_its_scores() -> None:
     assert check_assumption_2(rude, 0.5, 1e-3, 4).holds
 
 
+def test_another_vector_may_be_the_worst() -> None:
+    """Where large scores sharpen 1.3 times more slowly, the t of small scores is not enough."""
+    result = check_assumption_2(lambda v: softmax(v / (1.3 if v.max() > 1e4 else 1)), 0.5, 1e-3, 6)
+    assert result.t_found == pytest.approx(1.3 * Softmax().tight_t(0.5, 1e-3, 6), rel=1e-6)
+    assert max(result.worst_vector) == 1e6
+
+
 def test_t_max_ends_the_search_undecided() -> None:
     tight = Softmax().tight_t(0.5, 1e-3, 6)
     for t_max, answer in ((0.01, Answer.UNDECIDED), (0.9 * tight, Answer.UNDECIDED), (1.01 * tight, Answer.HOLDS)):
@@ -204,6 +211,7 @@ def test_a_formula_that_promises_too_much_is_refuted() -> None:
     ("arguments", "message"),
     [
         ((0.0, 0.1, 3), "zeta"),
+        ((1e200, 0.1, 3), "zeta is larger than"),
         ((0.5, 0.0, 3), "eta"),
         ((0.5, 0.1, 1), "needs a leader and a competitor"),
         ((0.5, 0.1, 2.5), "m, the number"),

@@ -184,6 +184,14 @@ def test_ragged_rows_of_a_users_map() -> None:
     np.testing.assert_allclose(mine(scores, axis=0), Softmax()(scores, axis=0), atol=1e-15)
 
 
+def test_a_users_map_that_gives_no_numbers_is_refused() -> None:
+    mine = UserMap("mine", lambda v: v / 0)
+    with pytest.raises(PatternError, match=r"map mine returned \[inf, inf\] for the scores"):
+        mine(np.ones(2))
+    with pytest.raises(PatternError, match="map mine returned"):
+        mine.segmented(np.ones(3), np.array([0, 3]))
+
+
 @pytest.mark.parametrize("indptr", [[0, 2, 2, 3], [1, 3], [0]])
 def test_empty_rows_are_refused(indptr: list[int]) -> None:
     with pytest.raises(PatternError, match="none may be empty"):
@@ -256,6 +264,8 @@ def test_names_are_read_back() -> None:
         ("tanh-capped:-1", "cap > 0"),
         ("no_such_module:f", "ModuleNotFoundError"),
         ("math:nothing", "AttributeError"),
+        ("softmax:mine", "No module named 'softmax'"),
+        ("topk:my.own", "No module named 'topk'"),
         ("math:pi", "is a float, not a callable"),
     ],
 )

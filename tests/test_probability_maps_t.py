@@ -186,12 +186,19 @@ def test_softmax_never_loses_nothing_and_never_more_than_all() -> None:
     assert Softmax().lost_mass(5.0, 1.0, 1) == Entmax(1.5).lost_mass(0.1, 1.0, 1) == 0.0
 
 
+def test_a_loss_too_small_to_write_down_is_still_a_loss() -> None:
+    zeta = 1.0
+    assert 0 < Entmax(1 + 2.0**-30).lost_mass(1e4, zeta, 2) < 1e-300
+
+
 def test_where_every_t_will_do() -> None:
     for name in ("softmax", "entmax:1.5", "sparsemax", "sparselin-gen:0.2", "topk:3", "hardmax"):
         rho = parse_map(name)
         assert rho.tight_t(0.5, 0.6, 2) == 0.0
         assert rho.sufficient_t(0.5, 1.0, 7) > 0
         assert rho.tight_t(0.5, 1e-9, 1) == 0.0
+    assert parse_map("hardmax").tight_t(0.5, 1e-9, 9) == 0.0
+    assert parse_map("hardmax").exact_t(0.5) > 0
     assert TopKSoftmax(1).tight_t(0.5, 1e-9, 100) == 0.0
 
 

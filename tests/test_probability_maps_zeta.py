@@ -36,7 +36,7 @@ def test_sparse_maps_miss_it_too(rho: Any) -> None:
 
 
 def closest_ids(n: int, d: int, levels: int) -> tuple[int, list[Any]]:
-    """Every state that a selective shift of Lemma 7 meets, in exact integers: ids in units of delta, dense pattern.
+    """Every state that a selective shift of Lemma 7 meets, exactly: ids in units of delta, dense pattern.
 
     Returns the smallest distance of two tokens' ids, and the states whose two largest ids are that close.
     """

@@ -95,7 +95,7 @@ def test_the_network_is_the_literal_one(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_values_fused_equal_values_literal(case: str) -> None:
-    """One bisection a column against all windows one after another, at ids that hit, graze and miss windows."""
+    """One bisection a column against all windows one by one, at ids that hit, graze and miss windows."""
     soft = _network(case)
     rng = np.random.default_rng(2)
     known = soft.network.values.ids
@@ -110,7 +110,7 @@ def test_values_fused_equal_values_literal(case: str) -> None:
 
 
 def test_outputs_in_later_windows_and_ids_of_several_cells() -> None:
-    """One bisection a column against all windows one by one, at ids that hit, graze and miss windows."""
+    """A written output can meet a later window, and cells that share an id (reach) have a window each: in order."""
     packed = SparsityPattern.from_lists([[0], [1]])
     loud = Target("loud", lambda x: 2.0 + 0 * x, "2")
     network = build_network(packed, 1, 2, loud, "relay")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Assumption2", "check_assumption_2"]
 
+LARGEST_ZETA = 1e100
+
 
 @dataclass(frozen=True)
 class Assumption2:
@@ -110,6 +112,8 @@ def check_assumption_2(
     (False, False, None, (0.0, -0.5, -0.5, -0.5))
     """
     check_promise(zeta, eta, m)
+    if zeta > LARGEST_ZETA:
+        raise PatternError(f"zeta is larger than {LARGEST_ZETA:g}: scale it and the scores down, got {zeta}")
     if m < 2:
         raise PatternError(f"Assumption 2 needs a leader and a competitor, got {m} score")
     if t_max is not None and not (math.isfinite(t_max) and t_max > 0):

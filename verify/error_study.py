@@ -12,7 +12,8 @@ from constructions.network import build_network
 from constructions.numbers import ProofError
 from constructions.relaxation import soften
 from verify.lp_bound import RelaxationBound, relaxation_bound
-from verify.lp_error import UNIT_BOX, ErrorMeter, LpErrors, check_box, on_box
+from verify.lp_box import UNIT_BOX, check_box, on_box
+from verify.lp_error import ErrorMeter, LpErrors
 from verify.lp_norm import check_p
 from verify.lp_strata import Plan
 from verify.soft_ids import measured_t

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.lp_error import UNIT_BOX
+from verify.lp_box import UNIT_BOX, log_volume
 from verify.lp_strata import log_good
 from verify.soft_ids import READ
 
@@ -76,7 +76,7 @@ def relaxation_bound(
         return RelaxationBound(budget.bound, float("inf"), why)
     rounding = 4 * UNIT * (float(np.abs(values.outputs).max()) + error / mapping.K) if error else 0.0
     n, coordinates = mapping.pattern.n, mapping.d * mapping.pattern.n
-    measure = np.log(n) + log_good(alpha, coordinates) + coordinates * np.log(box[1] - box[0])
+    measure = np.log(n) + log_good(alpha, coordinates) + log_volume(coordinates, box)
     return RelaxationBound(
         budget.bound, (error / mapping.K + rounding) * float(np.exp(measure / p)) * (1 + 2**10 * UNIT), budget.why
     )

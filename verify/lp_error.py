@@ -19,8 +19,9 @@ import numpy as np
 from constructions.numbers import ProofError
 from constructions.relaxation import SoftNetwork, soften
 from constructions.soft_relu import check_alpha
-from constructions.targets import Target, corner_values
+from constructions.targets import corner_values
 from theory.connections import PatternError
+from verify.lp_box import UNIT_BOX, check_box, log_volume, on_box
 from verify.lp_norm import Distance, check_p, distance
 from verify.lp_strata import Plan, RampPoints, log_good, log_ramp, ramp_points, sampled
 from verify.soft_ids import READ
@@ -28,49 +29,15 @@ from verify.soft_ids import READ
 if TYPE_CHECKING:
     from constructions.network import Network
     from constructions.numbers import Integers
-    from constructions.targets import Floats
+    from constructions.targets import Floats, Target
     from theory.probability_maps import ProbabilityMap
     from verify.lp_norm import Stratum
 
-__all__ = ["UNIT_BOX", "ErrorMeter", "LpErrors", "check_box", "discretization_error", "on_box"]
+__all__ = ["ErrorMeter", "LpErrors", "discretization_error"]
 
-UNIT_BOX = (0.0, 1.0)
 LEAST_ALPHA, GREATEST_ALPHA = 1e-300, 0.25  # of those chosen here
 PILOT = 2**8  # points a scrambling, to choose alpha by
 MOST_CHECKED = 2**18  # cells on which gbar is compared with fbar, all of them
-
-
-def check_box(box: tuple[float, float]) -> tuple[float, float]:
-    """Return the box as floats.
-
-    Raises
-    ------
-    ProofError
-        Unless a < b, both finite.
-    """
-    a, b = (float(end) for end in box)
-    if not (-np.inf < a < b < np.inf and b - a < np.inf):
-        raise ProofError(f"the box must be a,b with a < b, both finite, got {a:g},{b:g}")
-    return a, b
-
-
-def on_box(target: Target, box: tuple[float, float]) -> Target:
-    """Return Y -> f(a + (b - a) Y): f on the box, carried to the unit cube on which networks are built.
-
-    Examples
-    --------
-    >>> from constructions.targets import TARGETS
-    >>> on_box(TARGETS["identity"], (-1.0, 1.0))(np.array([[0.0, 0.5]])).tolist()
-    [[-1.0, 0.0]]
-    """
-    a, b = check_box(box)
-    if (a, b) == UNIT_BOX:
-        return target
-
-    def stretched(points: Floats) -> Floats:
-        return target(a + (b - a) * points)
-
-    return Target(target.name, stretched, f"{target.meaning}, on [{a:g}, {b:g})")
 
 
 def discretization_error(
@@ -99,7 +66,7 @@ def discretization_error(
     function = on_box(target, box)
     values = corner_values(function, plan.grids, plan.levels)
     stratum = plan.inside_cells(function, values, check_p(p))
-    return distance("d_p(f, fbar)", [stratum], p, _log_volume(plan, box))
+    return distance("d_p(f, fbar)", [stratum], p, log_volume(plan.d * plan.n, box))
 
 
 @dataclass(frozen=True)
@@ -246,15 +213,19 @@ class ErrorMeter:
         )
 
     def small_alpha(self, rho: ProbabilityMap, t: float, share: float = 0.01) -> float:
-        """Return an alpha at which the ramp adds about `share` delta to d_p(gbar, g), within [1e-300, 1/4].
+        """Return an alpha at which the ramp makes d_p(gbar, g) about `share` delta, within [1e-300, 1/4].
 
-        One coordinate at a time is then in a ramp, and the ramp's part of d_p is (dn alpha)^{1/p} times a mean size
-        of raw ids, which is measured on a few points.
+        One coordinate at a time is then in a ramp, and the ramp's part of d_p is (dn alpha)^{1/p} times a mean
+        size of raw ids, which is measured on a few points.
         """
         few = replace(self.plan, ramp=min(self.plan.ramp, PILOT))
         ramps, _, _ = self._ramp(soften(self.network, rho, t, 0.5), ramp_points(few, LEAST_ALPHA))
         size = self.plan.d * self.plan.n
-        mean = float(np.logaddexp.reduce(ramps.logs)) - np.log(len(ramps.logs)) + _log_volume(self.plan, self.box)
+        mean = (
+            float(np.logaddexp.reduce(ramps.logs))
+            - np.log(len(ramps.logs))
+            + log_volume(self.plan.d * self.plan.n, self.box)
+        )
         log = self.p * np.log(share / self.plan.levels) - mean - np.log(size)
         return float(f"{np.exp(np.clip(log, np.log(LEAST_ALPHA), np.log(GREATEST_ALPHA))):.1e}")
 
@@ -276,20 +247,16 @@ class ErrorMeter:
         return np.asarray(digits @ self.plan.levels ** np.arange(digits.shape[-1])[::-1])
 
     def _distance(self, name: str, strata: list[Stratum]) -> Distance:
-        return distance(name, strata, self.p, _log_volume(self.plan, self.box))
+        return distance(name, strata, self.p, log_volume(self.plan.d * self.plan.n, self.box))
 
 
 def _stretched(points: RampPoints) -> Floats:
-    """Return the inputs with the same place in cell and ramp for alpha = 1/2; good coordinates at their corner."""
-    return points.grids + np.where(points.in_ramp, np.minimum((1 + points.along) / 2, np.nextafter(1, 0)), 0.0)
+    """Return the inputs with the same cell and place in the ramp for alpha = 1/2; others at the corner."""
+    inside: Floats = np.where(points.in_ramp, np.minimum((1 + points.along) / 2, np.nextafter(1, 0)), 0.0)
+    return points.grids.astype(np.float64) + inside
 
 
 def _run(soft: SoftNetwork, plan: Plan, units: Floats) -> tuple[Floats, Floats]:
     """Return ids and columns of inputs in units of delta."""
     output = soft.run_units(np.minimum(units, np.nextafter(plan.levels, 0)))
     return output.ids, output.columns
-
-
-def _log_volume(plan: Plan, box: tuple[float, float]) -> float:
-    a, b = check_box(box)
-    return plan.d * plan.n * float(np.log(b - a))

@@ -62,11 +62,11 @@ def measured_t(
     tolerance: float = 1e-3,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> float | None:
-    """Return the smallest t at which all ids are right, to a relative `tolerance`: doubling, then bisection.
+    """Return the smallest t at which all ids are right, to a relative tolerance: doubling, then bisection.
 
     At the t returned all inputs were run and found right, a little below it some were wrong. That ids stay right
-    beyond is what the search goes by, and not checked. None if they are wrong at `LARGEST_T`; `LEAST_T` if they are
-    right down to it.
+    beyond is what the search goes by, and not checked. None if they are wrong at `LARGEST_T`; `LEAST_T` if they
+    are right down to it.
 
     Parameters
     ----------

@@ -65,11 +65,16 @@ def parse_map(spec: str) -> ProbabilityMap:
         except PatternError:
             raise
         except ValueError as error:
-            if not text.isidentifier():
+            if not _names_something(text):
                 raise PatternError(f"{head} needs a number, as in {example}") from error
-    if head in MAPS:
+    if head in MAPS and not _names_something(text):
         raise PatternError(f"{head} takes no parameter, got {one_line(spec, 80)!r}")
     if not (colon and head and text):
         names = ", ".join([*MAPS, *(example for example, _ in PARAMETRIC.values())])
         raise PatternError(f"no map is called {one_line(spec, 80)!r}: {names} or module:callable")
     return import_map(spec)
+
+
+def _names_something(text: str) -> bool:
+    """Tell the callable of a module that happens to be called like a map from a number gone wrong."""
+    return all(part.isidentifier() for part in text.split("."))

@@ -31,7 +31,7 @@ def entmax(scores: Any, groups: Groups, alpha: float, scale: float = 1.0) -> Any
     Sums to 1 within a few rounding errors; exactly one-hot where the leader leads by scale / (alpha - 1).
     """
     beta = alpha - 1
-    clipped = groups.xp.clip(groups.gaps(scores), 0, 2 * scale / beta)  # from half of it on a weight is 0 anyway
+    clipped = groups.xp.clip(groups.gaps(scores), 0.0, 2 * scale / beta)  # from half of it on a weight is 0 anyway
     gaps = clipped * (beta / scale)
     return _newton(gaps, beta, groups) if beta <= 1 else _bisect(gaps, beta, groups)
 
@@ -41,7 +41,7 @@ def _ratios(gaps: Any, leader: Any, beta: float, groups: Groups) -> tuple[Any, A
     xp = groups.xp
     least = xp.finfo(gaps.dtype).smallest_normal
     threshold = xp.clip(leader if beta == 1 else leader**beta, least, None)
-    drop = xp.clip(gaps / groups.spread(threshold), 0, 1)
+    drop = xp.clip(gaps / groups.spread(threshold), 0.0, 1.0)
     power = 1 - drop
     if beta == 1:
         return power, power
@@ -83,4 +83,4 @@ def _bisect(gaps: Any, beta: float, groups: Groups) -> Any:
     ones = xp.ones_like(high)
     missing, room = 1 - groups.total(below), groups.total(above) - groups.total(below)
     share = xp.where(room > 0, missing / xp.where(room > 0, room, ones), ones)
-    return below + groups.spread(xp.clip(share, 0, 1)) * (above - below)
+    return below + groups.spread(xp.clip(share, 0.0, 1.0)) * (above - below)

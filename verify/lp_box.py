@@ -1,0 +1,55 @@
+"""Any box [a, b)^{d x n} as the domain: it is carried to the unit cube, on which networks are built."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from constructions.numbers import ProofError
+from constructions.targets import Target
+
+if TYPE_CHECKING:
+    from constructions.targets import Floats
+
+__all__ = ["UNIT_BOX", "check_box", "log_volume", "on_box"]
+
+UNIT_BOX = (0.0, 1.0)
+
+
+def check_box(box: tuple[float, float]) -> tuple[float, float]:
+    """Return the box as floats.
+
+    Raises
+    ------
+    ProofError
+        Unless a < b, both finite.
+    """
+    a, b = (float(end) for end in box)
+    if not (-math.inf < a < b < math.inf and b - a < math.inf):
+        raise ProofError(f"the box must be a,b with a < b, both finite, got {a:g},{b:g}")
+    return a, b
+
+
+def on_box(target: Target, box: tuple[float, float]) -> Target:
+    """Return Y -> f(a + (b - a) Y): f on the box, carried to the unit cube on which networks are built.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from constructions.targets import TARGETS
+    >>> on_box(TARGETS["identity"], (-1.0, 1.0))(np.array([[0.0, 0.5]])).tolist()
+    [[-1.0, 0.0]]
+    """
+    a, b = check_box(box)
+    if (a, b) == UNIT_BOX:
+        return target
+
+    def stretched(points: Floats) -> Floats:
+        return target(a + (b - a) * points)
+
+    return Target(target.name, stretched, f"{target.meaning}, on [{a:g}, {b:g})")
+
+
+def log_volume(coordinates: int, box: tuple[float, float]) -> float:
+    """Return log (b - a)^{dn}: what the p-th power of a distance on the unit cube is to be multiplied by."""
+    return coordinates * math.log(box[1] - box[0])
