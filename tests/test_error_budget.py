@@ -78,8 +78,7 @@ def test_measured_error_is_below_the_bound_after_every_layer(case: str, construc
 def test_ids_are_exact_at_the_predicted_t(case: str, construction: str, name: str) -> None:
     """One-hot where the least score gap of all layers says so: bound 0, measured 0; no such promise below."""
     rho, mapping, budgets = parse_map(name), _mapping(case, construction), _budgets(case, construction)
-    delta = 1 / mapping.K
-    assert budgets.smallest_gap == pytest.approx(delta**2 / 2)
+    assert budgets.smallest_gap >= 1 / mapping.K**2 / 2
     predicted = rho.exact_t(budgets.smallest_gap)
     assert predicted is not None
     real = Budgets(mapping, rounding=False)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from constructions.blocks import AffineOnSlot, Identity, SelectiveShift
 from constructions.cells import cells
+from constructions.error_budget import Budgets
 from constructions.mapping import StagedMapping
 from constructions.network import choose_mapping
 from constructions.numbers import ProofError
@@ -105,6 +106,25 @@ def test_ranges_are_sharp(construction: str) -> None:
             assert last.after.tolist() == ids.max(axis=0).tolist()
         else:
             assert np.all(last.after == [ids[:, k].max() for k in last.tokens])
+
+
+@pytest.mark.parametrize("construction", ["paper", "merged", "relay"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_smallest_gap_is_met_by_some_input(case: str, construction: str) -> None:
+    """|u^T Z_k - b| times the leader's lead, least over all layers, heads, tokens and inputs: exactly."""
+    mapping = choose_mapping(*CASES[case], construction)
+    gaps = []
+    for block, values, _ in _states(mapping, cells(mapping.d, mapping.pattern.n, mapping.K)):
+        if isinstance(block, AffineOnSlot):
+            continue
+        for k in range(mapping.pattern.n):
+            row = np.sort(values[:, mapping.pattern.layers[block.layer].row(k)], axis=1)
+            for b2 in (block.low2, block.high2) if isinstance(block, SelectiveShift) else (0,):
+                away = values[:, k] - b2 / 2
+                if row.shape[1] > 1:
+                    lead = np.where(away > 0, row[:, -1] - row[:, -2], row[:, 1] - row[:, 0])
+                    gaps.append((lead * np.abs(away)).min())
+    assert Budgets(mapping).smallest_gap == pytest.approx(min(gaps) / mapping.K**2)
 
 
 @settings(max_examples=60, deadline=None)

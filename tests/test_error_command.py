@@ -199,7 +199,7 @@ def test_nothing_is_claimed_beyond_a_quarter() -> None:
 
 @pytest.mark.parametrize(("height", "error", "touched"), [(6.4, 0.05, False), (6.4, 0.2, True), (4.4, 0.2, False)])
 def test_an_output_next_to_a_window_still_to_come(height: float, error: float, touched: bool) -> None:
-    """Cell 0 writes 6.4 units; the window of the id 7 reaches down to 6.5 and comes later, that of the id 5 does not."""
+    """The window of the id 7, 6.5 to 7.5 units, comes after cell 0 has written; that of the id 5 does not."""
     ids = np.array([[5], [7]])
     outputs = np.array([[[height / 2]], [[-20.0]]])
     slots = np.array([[math.floor(height + 0.5)], [-40]])

@@ -97,6 +97,26 @@ def test_two_tokens_with_a_large_ramp_against_dense_quadrature(p: float, t: floa
         assert (errors.good.value, errors.cells_right, errors.id_error) == (0.0, 1.0, 0.0)
 
 
+def test_two_rows_against_plain_sampling() -> None:
+    """d = 2: 2^17 inputs of the whole cube through the literal network."""
+    network, alpha, t, p = relay(2, "softmax-attention", d=2), 0.2, 12.0, 2.0
+    x = np.random.default_rng(0).random((2**17, 2, 2))
+    g = soften(network, SPARSEMAX, t, alpha).run(x).columns
+    fbar = network.target(np.floor(2 * x) / 2)
+    errors = ErrorMeter(network, p=p).measure(SPARSEMAX, t, alpha)
+    assert errors.total.value == pytest.approx(norm(network.target(x) - g, p), rel=0.03)
+    assert errors.relaxation.value == pytest.approx(norm(fbar - g, p), rel=0.03)
+    assert errors.discretization.value == pytest.approx(norm(network.target(x) - fbar, p), rel=0.01)
+
+
+@pytest.mark.parametrize(("d", "n", "levels"), [(1, 64, 8), (4, 200, 3)])
+def test_discretization_where_cells_are_too_many(d: int, n: int, levels: int) -> None:
+    found = discretization_error(TARGETS["identity"], Plan(d, n, levels, points=2**8), 2)
+    assert inside(found, math.sqrt(d * n / 3) / levels, 1e-9)
+    assert found.interval[1] < 1.01 * found.interval[0]
+    assert "Sobol cells" in found.method
+
+
 def tiny_ramp_oracle(network: Network, p: float, t: float, alpha: float) -> float:
     """One coordinate in a ramp, the other at a corner: midpoints along the ramp, for every cell and coordinate."""
     soft = soften(network, SPARSEMAX, t, 0.5)
@@ -111,7 +131,7 @@ def tiny_ramp_oracle(network: Network, p: float, t: float, alpha: float) -> floa
     return float((2 * alpha * np.mean(powers)) ** (1 / p))
 
 
-@pytest.mark.parametrize("alpha", [1e-6, 1e-12, 1e-200])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-12, 1e-200, 1e-315])
 @pytest.mark.parametrize("p", [1, 2, 3.5])
 def test_a_tiny_ramp_is_not_missed(p: float, alpha: float) -> None:
     network = relay()
@@ -152,13 +172,21 @@ def test_ramp_points_have_the_conditional_distribution() -> None:
 
 
 @pytest.mark.parametrize("p", [1, 2, 4])
-@pytest.mark.parametrize("target", ["identity", "sort", "mean"])
-def test_halving_delta_halves_the_error(p: float, target: str) -> None:
-    """A Lipschitz f with L = 1, the relaxed network included; d_p(f, fbar) <= (dn)^{1/p} L delta."""
+@pytest.mark.parametrize(
+    ("target", "rho", "t"),
+    [
+        ("identity", "sparsemax", 2.0),
+        ("sort", "entmax:1.5", 4.0),
+        ("mean", "sparsemax", 2.0),
+        ("mean", "softmax", 100.0),
+    ],
+)
+def test_halving_delta_halves_the_error(p: float, target: str, rho: str, t: float) -> None:
+    """A Lipschitz f with L = 1, the relaxed network included, t / delta^2; d_p(f, fbar) <= (dn)^{1/p} L delta."""
     d, n, totals = 1, 2, []
     for levels in (2, 4, 8, 16):
         meter = ErrorMeter(relay(levels, target), Plan(d, n, levels, ramp=2**8), p=p)
-        errors = meter.measure(SPARSEMAX, 2.0 * levels**2, 1e-75)
+        errors = meter.measure(parse_map(rho), t * levels**2, 1e-75)
         assert errors.discretization.value <= (d * n) ** (1 / p) / levels
         assert errors.cells_right == 1
         assert 0 < errors.ramp.value < 1e-12

@@ -15,6 +15,7 @@ from constructions.mapping import StagedMapping
 from constructions.network import choose_mapping
 from constructions.numbers import ProofError
 from constructions.relaxation import RUNAWAY, SoftMapping, soften
+from constructions.soft_blocks import soften_block
 from theory import families
 from theory.patterns import SparsityPattern
 from theory.probability_maps import parse_map
@@ -90,6 +91,18 @@ def test_every_layer_is_enclosed(construction: str, rho: str, t: float) -> None:
                 assert ball.rad() < 1e-30
                 assert abs(float(ball.mid() - arb(float(value)))) <= roundings * 2.0**-53
         states = after
+
+
+def test_large_numbers_are_not_rounded_away() -> None:
+    """Two heads that both return the least of the row nearly: their difference is far below 2^45 roundings."""
+    ctx.prec = 200
+    pattern = SparsityPattern.from_lists([[0, 1, 2], [1], [2]])
+    block, rho, values = SelectiveShift(0, 2, 1, 3), parse_map("softmax"), np.array([-1.0, 4.0, 2.0**45])
+    after = soften_block(block, rho, 2.0).apply(values, pattern)
+    proof = soft_oracle.SoftProof(pattern.to_lists(), 1, 2, 8.0, soft_oracle.softmax)
+    ball = proof.units(proof.block([[arb(v) / 2 for v in values.tolist()]], block))[0]
+    assert 1e-6 < abs(float(ball.mid()) + 1) < 1e-3
+    assert abs(after[0] - float(ball.mid())) < 1e-15
 
 
 def test_the_oracle_tells_a_wrong_run_from_a_right_one() -> None:

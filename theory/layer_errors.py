@@ -25,7 +25,7 @@ __all__ = ["AffineRanges", "AttentionRanges", "HeadRanges", "Relaxation"]
 UNIT = 2.0**-53  # relative error of one float64 operation
 SLACK = 2.0**-40  # however rho is computed; a row of m scores adds 16 m UNIT
 INFLATION = 1 + 256 * UNIT  # of every layer's error: the recursion is computed in float64 as well
-FINE = 4.0  # a larger lead * distance is rounded down to a power of two: few eta have to be computed
+FINE = 4.0  # a gap this many times the layer's least is rounded down to a power of two: fewer eta to compute
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Relaxation:
 
     def lost(self, leads: Floats, sizes: IntArray) -> Floats:
         """Return the greatest mass lost at score gaps delta^2 `leads` in rows of `sizes`; 1 without a gap."""
-        coarse = np.where(leads > FINE, 2.0 ** np.floor(np.log2(np.maximum(leads, FINE))), leads)
+        limit = max(FINE * leads.min(initial=np.inf), np.finfo(float).tiny)
+        coarse = np.where(leads > limit, 2.0 ** np.floor(np.log2(np.maximum(leads, limit))), leads)
         pairs, place = np.unique(coarse + 1j * sizes, return_inverse=True)
         return np.array([self._lost(pair.real, int(pair.imag)) for pair in pairs.tolist()])[place]
 

@@ -30,6 +30,7 @@ __all__ = ["Plan", "RampPoints", "log_good", "log_ramp", "ramp_points", "sampled
 EVALUATIONS = 2**20  # of f, in one integral over all cells
 CHUNK = 2**20  # numbers at once
 CELLS, RAMP = 0, 1  # purposes of Sobol points
+TINY = 2.0**-60
 
 
 def log_good(alpha: float, coordinates: int) -> float:
@@ -206,11 +207,12 @@ def ramp_points(plan: Plan, alpha: float) -> RampPoints:
     choice, rest = nets[..., :1], plan.levels * nets[..., 1:]
     grids = np.floor(rest)
     inside = rest - grids
-    measure = np.exp(log_ramp(alpha, size))
-    first = np.minimum(np.floor(np.log1p(-choice * measure) / np.log1p(-alpha)), size - 1)
+    tiny = alpha < TINY  # all coordinates are equally likely then
+    place_of = size * choice if tiny else np.log1p(choice * np.expm1(log_good(alpha, size))) / np.log1p(-alpha)
+    first = np.minimum(np.floor(place_of), size - 1)
     place = np.arange(size)
     good = np.where(place < first, (1 - alpha) * inside, inside)
-    along = np.where(place > first, np.maximum((inside - (1 - alpha)) / alpha, 0.0), 0.0)
+    along = np.where(place > first, np.maximum(inside - (1 - alpha), 0.0) / alpha, 0.0)
     along = np.where(place == first, np.maximum(inside, np.finfo(float).tiny), along)
     offsets = np.where(place == first, np.minimum(1 - alpha * (1 - inside), np.nextafter(1, 0)), good)
     shape = (*nets.shape[:2], plan.d, plan.n)
