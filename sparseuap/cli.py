@@ -19,6 +19,7 @@ COMMANDS = {
     "prove": "sparseuap.commands.prove",
     "error": "sparseuap.commands.error",
     "map": "sparseuap.commands.map",
+    "claims": "sparseuap.commands.claims",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
 }

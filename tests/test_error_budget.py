@@ -18,11 +18,11 @@ from constructions.error_budget import READ, Budgets, error_bound, guaranteed_t
 from constructions.mapping import StagedMapping
 from constructions.network import choose_mapping
 from constructions.numbers import ProofError
-from constructions.relaxation import soften
-from constructions.soft_temperature import measured_error, measured_t
+from constructions.relaxation import SoftMapping, soften
 from theory import families
 from theory.patterns import SparsityPattern
 from theory.probability_maps import parse_map
+from verify.soft_ids import measured_t
 
 CONSTRUCTIONS = ("paper", "merged", "relay")
 CASES = {
@@ -50,6 +50,11 @@ def _budgets(case: str, construction: str) -> Budgets:
 def _all_cells(case: str) -> np.ndarray:
     pattern, d, levels = CASES[case]
     return cells(d, pattern.n, levels)
+
+
+def measured_error(soft: SoftMapping, grids: np.ndarray) -> float:
+    error = float(np.abs(soft.ids(grids) - soft.mapping.ids(grids)).max())
+    return math.inf if math.isnan(error) else error
 
 
 @pytest.mark.parametrize(("case", "construction"), PAIRS)
@@ -93,18 +98,17 @@ def test_ids_are_exact_at_the_predicted_t(case: str, construction: str, name: st
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["softmax", "entmax:1.5"])
 def test_relay_needs_a_smaller_t_than_paper(case: str, name: str) -> None:
-    rho = parse_map(name)
+    rho, grids = parse_map(name), _all_cells(case)
     promised, seen = {}, {}
     for construction in CONSTRUCTIONS:
+        mapping = _mapping(case, construction)
         promised[construction] = _budgets(case, construction).guaranteed_t(rho)
-        seen[construction] = measured_t(
-            _mapping(case, construction), rho, _all_cells(case), start=promised[construction]
-        )
-        assert seen[construction] <= promised[construction]
-    assert seen["relay"] <= seen["merged"]
-    assert seen["relay"] <= seen["paper"]
+        seen[construction] = measured_t(mapping, rho, grids, mapping.ids(grids))
+        assert seen[construction] <= promised[construction] * (1 + 1e-3)
+    assert seen["relay"] <= min(seen["merged"], seen["paper"])
+    assert promised["relay"] <= min(promised["merged"], promised["paper"])
     if name == "softmax":
-        assert promised["relay"] < promised["merged"] <= promised["paper"]
+        assert promised["relay"] < promised["paper"] / 2
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
@@ -225,7 +229,6 @@ def test_bad_requests() -> None:
         error_bound(mapping, rho, 0.0)
     with pytest.raises(ProofError, match="must not be negative"):
         guaranteed_t(mapping, rho, -1.0)
-    assert measured_t(mapping, parse_map("uniform"), _all_cells("star")) is None
 
 
 def test_a_single_token() -> None:

@@ -110,7 +110,7 @@ def test_values_fused_equal_values_literal(case: str) -> None:
 
 
 def test_outputs_in_later_windows_and_ids_of_several_cells() -> None:
-    """A written output can meet a later window, and cells that share an id (reach) have a window each: in order."""
+    """A written output can meet a later window; cells that share an id (reach) have a window each: in order."""
     packed = SparsityPattern.from_lists([[0], [1]])
     loud = Target("loud", lambda x: 2.0 + 0 * x, "2")
     network = build_network(packed, 1, 2, loud, "relay")
