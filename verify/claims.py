@@ -110,8 +110,8 @@ def _score_gap() -> Finding:
     )
     return Finding(
         _refuted(claimed < 1 - eta),
-        f"softmax, delta = 1/10, five ids one step apart, leader weight {1 - eta} wanted: {claimed:.3f} with t from "
-        f"zeta = delta/2, {true:.6f} with t from the gap delta^2/2.",
+        f"softmax, delta = 1/10, five ids one step apart, leader weight {1 - eta} wanted: {claimed:.3f} with t "
+        f"from zeta = delta/2, {true:.6f} with t from the gap delta^2/2.",
     )
 
 
@@ -137,8 +137,8 @@ def _depth_factor() -> Finding:
     same = bool(np.array_equal(paper.ids(grids), merged.ids(grids)))
     return Finding(
         Outcome.NOT_NEEDED if same else Outcome.STANDS,
-        f"star n = 5, d = 1, delta = 1/3, all {len(grids)} inputs: {paper.attention_layers} attention layers as in "
-        f"the paper, {merged.attention_layers} with merged shifts, the same ids bit for bit: {same}.",
+        f"star n = 5, d = 1, delta = 1/3, all {len(grids)} inputs: {paper.attention_layers} attention layers as "
+        f"in the paper, {merged.attention_layers} with merged shifts, the same ids bit for bit: {same}.",
     )
 
 
@@ -158,8 +158,8 @@ def _edge_count() -> Finding:
     formula, exact = connection_formula(spec), parse_family(spec).connections
     return Finding(
         _refuted(formula != exact),
-        f"{spec}: n(2w+r+g) = {formula}, counted {exact}: a row has 2w+1 keys before clipping, global rows are full, "
-        "overlaps count once.",
+        f"{spec}: n(2w+r+g) = {formula}, counted {exact}: a row has 2w+1 keys before clipping, global rows are "
+        "full, overlaps count once.",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from constructions.cells import cell_count, cells
 from verify.lp_norm import Stratum, log_sum_powers
-from verify.sobol import sobol_points
+from verify.sobol import digital_shifts, sobol_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ __all__ = ["Plan", "RampPoints", "log_good", "log_ramp", "ramp_points", "sampled
 
 EVALUATIONS = 2**20  # of f, in one integral over all cells
 CHUNK = 2**20  # numbers at once
-CELLS, RAMP = 0, 1  # purposes of Sobol points
+CELLS, RAMP, SHIFTS = range(3)  # purposes of random numbers
 TINY = 2.0**-60
 
 
@@ -90,7 +90,7 @@ class Plan:
 
     @cached_property
     def offsets(self) -> Floats:
-        """Where in a cell f is looked at, in [0, 1): (R, m, d, n), the same in all cells; sampled: one a cell."""
+        """Where in a cell f is looked at, in [0, 1): (R, m, d, n) up to a shift in each cell; sampled: one a cell."""
         if not self.every_cell:
             return self._sample - self.grids
         share = EVALUATIONS // (self.scramblings * self.grids.shape[1])
@@ -136,21 +136,26 @@ class Plan:
         """
         if not self.every_cell:
             return sampled(target(self.inputs(self.grids, share * self.offsets)) - values, p, self.method)
-        held, count = values[0], len(values[0]) * self.offsets.shape[1]
         logs = [
-            np.logaddexp.reduce([log_sum_powers(errors, p) for errors in self._differences(target, held, offsets)])
-            for offsets in share * self.offsets
+            np.logaddexp.reduce(
+                [log_sum_powers(chunk, p) for chunk in self._differences(target, values[0], share, net)]
+            )
+            for net in range(self.scramblings)
         ]
-        each = f"{self.offsets.shape[1]} Sobol points in each, {self.scramblings} scramblings"
-        return Stratum(np.concatenate(logs) - np.log(count), f"{self.method}, {each}")
+        count = self.offsets.shape[1]
+        each = f"{count} Sobol points in each, {self.scramblings} scramblings"
+        return Stratum(np.concatenate(logs) - np.log(len(values[0]) * count), f"{self.method}, {each}")
 
-    def _differences(self, target: Target, values: Floats, offsets: Floats) -> Iterator[Floats]:
-        """Iterate f(X) - value at the offsets in all cells, in chunks of shape (1, cells, points, d, n)."""
+    def _differences(self, target: Target, values: Floats, share: float, net: int) -> Iterator[Floats]:
+        """Iterate f(X) - value at the points of all cells, in chunks of shape (1, cells, points, d, n)."""
+        offsets = self.offsets[net]
+        rng = np.random.default_rng([self.seed, SHIFTS, net])
         size = max(1, CHUNK // offsets.size)
         for start in range(0, len(values), size):
             corners = self.grids[0, start : start + size, np.newaxis]
             held = values[start : start + size, np.newaxis]
-            yield (target(self.inputs(corners, offsets)) - held)[np.newaxis]
+            places = share * digital_shifts(offsets, len(corners), rng)
+            yield (target(self.inputs(corners, places)) - held)[np.newaxis]
 
 
 def sampled(errors: Floats, p: float, method: str) -> Stratum:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["MAX_DIMENSION", "sobol_points"]
+__all__ = ["MAX_DIMENSION", "digital_shifts", "sobol_points"]
 
 MAX_DIMENSION = 21201
 """Direction numbers are known up to here."""
@@ -60,3 +60,33 @@ def sobol_points(dimension: int, count: int, scramblings: int, seed: int, purpos
     streams = np.random.SeedSequence([seed, purpose]).spawn(scramblings)
     nets = [qmc.Sobol(dimension, scramble=True, bits=BITS, rng=np.random.default_rng(s)) for s in streams]
     return np.stack([np.asarray(net.random_base2(power), dtype=np.float64) for net in nets])
+
+
+def digital_shifts(net: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Return `count` copies of a net, each shifted at random digit by digit, so that it stays a net.
+
+    The copies' errors are independent of each other, up to the net's linear scrambling, and average out.
+
+    Parameters
+    ----------
+    net
+        Points of `sobol_points`, shape (m, ...).
+    count
+        Copies.
+    rng
+        Draws the shifts.
+
+    Returns
+    -------
+    Floats
+        Shape (count, m, ...).
+
+    Examples
+    --------
+    >>> copies = digital_shifts(sobol_points(1, 4, 1, 0, 0)[0], 3, np.random.default_rng(0))
+    >>> np.sort((copies[..., 0] * 4).astype(int), axis=1).tolist()
+    [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
+    """
+    digits = (net * 2.0**BITS).astype(np.uint64)
+    shifts = rng.integers(2**BITS, size=(count, 1, *net.shape[1:]), dtype=np.uint64)
+    return np.asarray((digits ^ shifts) * 2.0**-BITS)
