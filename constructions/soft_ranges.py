@@ -128,6 +128,7 @@ class _Walk:
             sizes=rows.sizes,
             spread=_up(most + least),
             largest=_magnitude(-least, most),
+            least=_least(*after),
             after=_magnitude(*after),
             factor=float(block.factor),
             heads=heads,
@@ -145,9 +146,9 @@ class _Walk:
         image = np.minimum(*ends), np.maximum(*ends)
         self.low[:n] = np.where(inside, np.where(stays, np.minimum(low, image[0]), image[0]), low)
         self.high[:n] = np.where(inside, np.where(stays, np.maximum(high, image[1]), image[1]), high)
-        after = _magnitude(self.low[:n], self.high[:n])
+        ends = self.low[:n], self.high[:n]
         slope = abs(block.multiply) / block.divide
-        return AffineRanges(inside, stays, slope, float(block.high - block.low), after)
+        return AffineRanges(inside, stays, slope, float(block.high - block.low), _least(*ends), _magnitude(*ends))
 
     def _tokens(self) -> tuple[Integers, Integers]:
         """Return one interval a token around both its parts."""
@@ -203,6 +204,10 @@ class _Walk:
         slots = target[order][starts]
         self.low[slots] = np.minimum.reduceat(low[order], starts)
         self.high[slots] = np.maximum.reduceat(high[order], starts)
+
+
+def _least(low: Integers, high: Integers) -> Floats:
+    return _down(np.maximum(np.maximum(low, -high), 0))
 
 
 def _magnitude(low: Integers, high: Integers) -> Floats:

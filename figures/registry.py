@@ -1,4 +1,4 @@
-"""All figures by name; title and caption of a figure are its module's docstring, the only place they are written."""
+"""All figures by name; a figure's title and caption are its module's docstring, written nowhere else."""
 
 from __future__ import annotations
 

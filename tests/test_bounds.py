@@ -24,6 +24,7 @@ def _attention(*heads: HeadRanges, selected: bool, factor: float = 4.0, size: in
         sizes=np.array([size]),
         spread=np.array([10.0]),
         largest=np.array([20.0]),
+        least=np.array([30.0]),
         after=np.array([50.0]),
         factor=factor,
         heads=heads,
@@ -72,7 +73,7 @@ def test_two_heads_with_unequal_gaps_count_the_worse_one() -> None:
 
 def test_affine_layers_scale_the_error() -> None:
     inside = np.array([True, False])
-    ranges = AffineRanges(inside, np.zeros(2, dtype=bool), 2.5, 8.0, np.array([30.0, 5.0]))
+    ranges = AffineRanges(inside, np.zeros(2, dtype=bool), 2.5, 8.0, np.array([30.0, 5.0]), np.array([30.0, 5.0]))
     after, zeta, eta = ranges.advance(np.array([0.02, 0.05, 0, 0]), Relaxation(SOFTMAX, 1.0, 0.5, rounding=False))
     assert after == pytest.approx([0.05, 0.05, 0, 0])
     assert (zeta, eta) == (math.inf, 0.0)
@@ -108,6 +109,14 @@ def test_rounding_is_added_where_numbers_are_no_integers() -> None:
     assert 50 * 2.0**-53 < rounded - exact < 2000 * 2.0**-53
     relaxation = Relaxation(Sparsemax(), 1e4, 0.5)
     assert not ranges.advance(np.zeros(4), relaxation)[0].any()
+
+
+def test_an_error_below_a_quarter_of_the_last_place_is_rounded_away() -> None:
+    """The result is at least 30, so its last place is 2^-48."""
+    ranges = _attention(_head(1), _head(1), selected=False)
+    for error, kept in ((2.0**-55, 0.0), (2.0**-46, 2.0**-46)):
+        assert _step(ranges, [error, 0.0], 1e6, rounding=True) == pytest.approx(kept)
+        assert _step(ranges, [error, 0.0], 1e6, rounding=False) == pytest.approx(error)
 
 
 def test_score_gaps_shrink_with_the_size_of_the_numbers() -> None:

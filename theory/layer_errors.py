@@ -103,8 +103,10 @@ class AttentionRanges:
         The query's token.
     sizes
         |A_k|.
-    spread, largest, after
-        The range R, the greatest |u^T Z_j| of the row, and the greatest |u^T Z_k| after the layer.
+    spread, largest
+        The range R and the greatest |u^T Z_j| of the row.
+    least, after
+        The least and the greatest |u^T Z_k| after the layer.
     factor
         c.
     heads
@@ -119,6 +121,7 @@ class AttentionRanges:
     sizes: IntArray
     spread: Floats
     largest: Floats
+    least: Floats
     after: Floats
     factor: float
     heads: tuple[HeadRanges, ...]
@@ -139,9 +142,9 @@ class AttentionRanges:
             gaps.append(gap)
             masses.append(np.zeros(own.shape))
             masses[-1][several] = relaxation.lost(gap, self.sizes[several])
-        losses = [c * mass * spread for mass in masses]
+        losses = [c * mass * spread * (1 + (self.sizes + 8) * unit) for mass in masses]
         step = self._all_max if len(self.heads) == 1 else self._shift
-        after = step(own, greatest, follows, losses, unit) + (self.sizes + 8) * unit * sum(losses)
+        after = step(own, greatest, follows, losses, unit)
         result = np.zeros_like(errors)
         np.maximum.at(result, self.target, after * INFLATION)
         zeta = min(float(gap.min(initial=np.inf)) for gap in gaps) * relaxation.delta**2
@@ -151,7 +154,8 @@ class AttentionRanges:
         self, own: Floats, greatest: float, follows: list[Floats], losses: list[Floats], unit: float
     ) -> Floats:
         after = own + self.factor * follows[0] + losses[0]
-        return after + _rounding(unit * (2 * self.factor * (self.largest + greatest) + self.after + after), after)
+        most = unit * (2 * self.factor * (self.largest + greatest) + self.after + after)
+        return _stored(after, np.minimum(most, 15 * after), self.least, unit)
 
     def _shift(
         self, own: Floats, greatest: float, follows: list[Floats], losses: list[Floats], unit: float
@@ -160,9 +164,9 @@ class AttentionRanges:
         least = self.heads[1].leader == self.tokens
         moved = np.where(least, abs(1 - c) * own, own + c * behind) + c * ahead + lost
         most = unit * (4 * c * (self.spread + 2 * greatest) + self.after + moved)
-        moved += _rounding(most, own + c * (ahead + behind) + lost)
+        moved = _stored(moved, np.minimum(most, 15 * (own + c * (ahead + behind) + lost)), self.least, unit)
         drift = np.maximum(losses[0], losses[1])
-        others = own + drift + _rounding(unit * (self.after + own + drift), drift)
+        others = _stored(own + drift, np.minimum(unit * (self.after + own + drift), drift), self.least, unit)
         return np.where(self.selected, moved, others)
 
 
@@ -178,14 +182,17 @@ class AffineRanges:
         Those of them whose number may also lie outside the slot.
     slope
         |a|.
-    width, after
-        Of the slot; the greatest |u^T Z_k| after the layer.
+    width
+        Of the slot.
+    least, after
+        The least and the greatest |u^T Z_k| after the layer.
     """
 
     inside: Mask
     stays: Mask
     slope: float
     width: float
+    least: Floats
     after: Floats
 
     def advance(self, errors: Floats, relaxation: Relaxation) -> tuple[Floats, float, float]:
@@ -193,17 +200,20 @@ class AffineRanges:
         result = errors.copy()
         own = errors[: self.inside.size]
         image = self.slope * own
-        rounding = _rounding(relaxation.unit * (3 * self.slope * (self.width + own) + self.after + image), image)
-        image = (image + rounding) * INFLATION
+        unit = relaxation.unit
+        most = unit * (3 * self.slope * (self.width + own) + self.after + image)
+        image = _stored(image, np.minimum(most, 15 * image), self.least, unit) * INFLATION
         image = np.where(self.stays, np.maximum(image, own), image)
         result[: self.inside.size] = np.where(self.inside, image, own)
         return result, float("inf"), 0.0
 
 
-def _rounding(most: Floats, error: Floats) -> Floats:
-    """Return the rounding of a layer whose result is an integer below 2^53 but for `error`, and at most `most`.
+def _stored(error: Floats, rounding: Floats, least: Floats, unit: float) -> Floats:
+    """Return the error of an integer of at least `least`, below 2^53, after it was computed and rounded.
 
-    A sum or product that lies x from a representable number is rounded by at most x. A layer takes at most four of
-    them one after another, so rounding multiplies the error by 16 at most: where it is 0 the layer is exact.
+    A result that lies x from a representable number is rounded by at most x, so four operations multiply the error
+    by 16 at most; the caller says which is less, that or some units of the numbers' size. An error below a quarter of
+    the last place is rounded away: the result is the integer.
     """
-    return np.minimum(most, 15 * error)
+    total = error + rounding
+    return np.where(total <= unit / 4 * least, 0.0, total)

@@ -90,7 +90,7 @@ class Plan:
 
     @cached_property
     def offsets(self) -> Floats:
-        """Where in a cell f is looked at, in [0, 1): (R, m, d, n) up to a shift in each cell; sampled: one a cell."""
+        """Where in a cell f is looked at, in [0, 1): (R, m, d, n), shifted in every cell; sampled: one a cell."""
         if not self.every_cell:
             return self._sample - self.grids
         share = EVALUATIONS // (self.scramblings * self.grids.shape[1])
