@@ -1,6 +1,6 @@
-"""The temperature that the relaxed ids take, guaranteed and measured: run with ``python -m benchmarks.temperatures``.
+"""The temperature that relaxed ids take, guaranteed and measured: run with ``python -m benchmarks.temperatures``.
 
-t is where the ids of all inputs are within delta/4 of the exact ones, so that the value mapping reads them exactly;
+t is where the ids of all inputs are within delta/4 of the exact ones, so that the value mapping reads them;
 guaranteed by the error budget for every input, and measured on all K^{dn}. Ten seconds.
 """
 

@@ -1,4 +1,7 @@
-"""Put a probability map of your own to Assumption 2: does some t sharpen it as hardmax demands?"""
+"""Put probability maps of your own to Assumption 2.
+
+Is there a t from which the leader gets nearly everything?
+"""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
-r"""The contextual mapping: all ids of all inputs, no two alike, and the collision that a broken constant makes.
+"""The contextual mapping: all ids of all inputs, no two alike, and the collision that a broken constant makes.
 
-Lemma 7: the ids of one input are distinct (7.1), and different inputs share no id (7.2). Every column is an input, every
-mark the id of one token; ids are drawn in order of size, so that equal ids, and only those, lie in one row. Left: the
-constants of the proof, c = 2 s n delta^{-nd-1} in the all-max-shifts (before eq. 11). Right: a smaller c; the red lines
-join ids that are shared.
+Lemma 7: the ids of one input are distinct (7.1), and different inputs share no id (7.2). Every column is an
+input, every mark the id of one token; ids are drawn in order of size, so that equal ids, and only those, lie in
+one row. Left: the constants of the proof, c = 2 s n delta^{-nd-1} in the all-max-shifts (before eq. 11). Right:
+a smaller c; the red lines join ids that are shared.
 """
 
 from __future__ import annotations
@@ -103,7 +103,13 @@ def _panel(axes: Axes, ids: Integers) -> None:
         sharing = owners[places == place]
         axes.plot([sharing.min(), sharing.max()], [place, place], color=SIGNAL, linewidth=0.9, zorder=2)
         axes.plot(
-            sharing, [place] * sharing.size, "o", color=SIGNAL, markersize=size + 4, markerfacecolor="none", zorder=2
+            sharing,
+            [place] * sharing.size,
+            "o",
+            color=SIGNAL,
+            markersize=size + 4,
+            markerfacecolor="none",
+            zorder=2,
         )
     axes.set_xlabel("input, all of them in lexicographic order")
     axes.margins(x=0.04, y=0.03)

@@ -1,10 +1,11 @@
-r"""L_p error against t: several maps and constructions, the rigorous bound, and the split by source.
+"""L_p error against t: several maps and constructions, the rigorous bound, and the split by source.
 
-Left: d_p(gbar, g) on inputs outside quantization's ramps, measured (solid, marks) and bounded (dashed, same mark), for
-every map and construction; below the t where the bound begins nothing is claimed (Lemma 4, Appendix F). The distance
-falls steeply where the last id becomes right. Right: the whole distance d_p(f, g) of one case, split by source:
-d_p(f, fbar) of the grid (§4.1), d_p(gbar, g) outside and inside the ramps of eq. (15); d_p(fbar, gbar) is 0 by Lemma 3.
-Bands are 99 % intervals of what is sampled; a distance of 0 is drawn on the lower edge.
+Left: d_p(gbar, g) on inputs outside quantization's ramps, measured (solid, marks) and bounded (dashed, same
+mark), for every map and construction; below the t where the bound begins nothing is claimed (Lemma 4, Appendix
+F). The distance falls steeply where the last id becomes right. Right: the whole distance d_p(f, g) of one case,
+split by source: d_p(f, fbar) of the grid (§4.1), d_p(gbar, g) outside and inside the ramps of eq. (15);
+d_p(fbar, gbar) is 0 by Lemma 3. Bands are 99 % intervals of what is sampled; a distance of 0 is drawn on the
+lower edge.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from figures.style import FULL, MUTED, curve_style, new_figure, styled
 from theory import families
 from theory.probability_maps import parse_map
 from verify.error_study import study_error
+from verify.lp_strata import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +78,7 @@ def draw(studies: Sequence[ErrorStudy], split: int = 0) -> Figure:
     right.set_title(f"by source: {_name(studies[split])}", loc="left")
     right.set_ylabel(f"$d_{{{studies[split].p:g}}}$")
     for axes in (left, right):
-        axes.legend(loc="outside lower center" if False else "upper center", bbox_to_anchor=(0.5, -0.22), ncols=2)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2)
     return figure
 
 
@@ -94,6 +96,7 @@ def example() -> Figure:
             construction=construction,
             t=temperatures,
             alpha=1e-9,
+            plan=Plan(1, 4, 2, points=2**8, ramp=2**8),
         )
         for rho, construction in cases
     ]
@@ -129,13 +132,13 @@ def _split(axes: Axes, study: ErrorStudy) -> None:
             axes.axvline(value, color=MUTED, linestyle=":", linewidth=0.8)
             axes.annotate(
                 label,
-                (value, 1),
+                (value, 0),
                 xycoords=("data", "axes fraction"),
-                xytext=(-1 if label == "ids right" else 1, -1),
+                xytext=(-1, 2),
                 textcoords="offset points",
                 rotation=90,
-                ha="right" if label == "ids right" else "left",
-                va="top",
+                ha="right",
+                va="bottom",
                 fontsize=6,
                 color=MUTED,
             )

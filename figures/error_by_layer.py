@@ -1,9 +1,9 @@
-r"""Error by layer: measured, and the rigorous bound.
+"""Error by layer: measured, and the rigorous bound.
 
-The largest |relaxed - exact| of u^T Z_k over all inputs and tokens after every layer of the contextual mapping, in
-units of delta (marks), and the bound of the recursion (steps; Lemma 4, Appendix F). Where the error could pass delta/8
-before a layer the bound ends and nothing is claimed; within delta/4 at the end the value mapping reads every id. An
-error of 0 is drawn on the lower edge.
+The largest |relaxed - exact| of u^T Z_k over all inputs and tokens after every layer of the contextual mapping,
+in units of delta (marks), and the bound of the recursion (steps; Lemma 4, Appendix F). Where the error could
+pass delta/8 before a layer the bound ends and nothing is claimed; within delta/4 at the end the value mapping
+reads every id. An error of 0 is drawn on the lower edge.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["LayerErrors", "draw", "example", "layer_errors"]
 
 FLOOR = 1e-17
+NARROW = 0.15  # share of the layers below which the name of a stage is turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,22 +125,45 @@ def example() -> Figure:
 
 
 def _panel(axes: Axes, runs: Sequence[LayerErrors]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     _stages(axes, runs[0].stages)
-    for index, run in enumerate(runs):
+    for index, run in enumerate(runs):  # first all measured, then all bounds: the columns of the legend
         style = {**curve_style(index), "linestyle": "none"}
         layers = np.arange(1, run.measured.size + 1)
-        axes.plot(layers, np.where(np.isinf(run.measured), np.nan, np.maximum(run.measured, FLOOR)), **style,
-                  label=f"measured, $t$ = {run.t:g}")
+        axes.plot(
+            layers,
+            np.where(np.isinf(run.measured), np.nan, np.maximum(run.measured, FLOOR)),
+            **style,
+            label=f"measured, $t$ = {run.t:g}",
+        )
+    for index, run in enumerate(runs):
+        layers = np.arange(1, run.measured.size + 1)
         bound = np.array([layer.error for layer in run.budget.layers])
         style = {**curve_style(index), "marker": ""}
-        axes.plot(layers[: bound.size], np.maximum(bound, FLOOR), **style, drawstyle="steps-mid",
-                  label="bound" if run.budget.valid else f"bound, ends after layer {bound.size}")
+        axes.plot(
+            layers[: bound.size],
+            np.maximum(bound, FLOOR),
+            **style,
+            drawstyle="steps-mid",
+            label="bound" if run.budget.valid else f"bound, ends after layer {bound.size}",
+        )
     for level, name in ((LARGEST_ERROR, r"$\delta/8$"), (READ, r"$\delta/4$")):
         axes.axhline(level, color=MUTED, linestyle=":", linewidth=0.8)
-        axes.annotate(name, (1, level), xycoords=("axes fraction", "data"), fontsize=6, color=MUTED,
-                      va="bottom" if level == READ else "top", ha="right")
+        axes.annotate(
+            name,
+            (1, level),
+            xycoords=("axes fraction", "data"),
+            fontsize=6,
+            color=MUTED,
+            va="bottom" if level == READ else "top",
+            ha="right",
+        )
     axes.set_yscale("log")
     axes.set_xlabel("layer of the contextual mapping")
+    finite = [run.measured[np.isfinite(run.measured)].max(initial=1.0) for run in runs]
+    axes.set_ylim(FLOOR / 4, 1e5 * max(finite))  # room for the names of the stages
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=6)
 
 
@@ -150,6 +174,13 @@ def _stages(axes: Axes, stages: Sequence[str]) -> None:
         if end == len(stages) or stages[end] != stages[start]:
             if shaded:
                 axes.axvspan(start + 0.5, end + 0.5, color=PALE, alpha=0.5, linewidth=0, zorder=0)
-            axes.annotate(stages[start], ((start + end + 1) / 2, 0.01), xycoords=("data", "axes fraction"),
-                          ha="center", va="bottom", fontsize=6, rotation=90 if end - start < 2 else 0)
+            axes.annotate(
+                stages[start],
+                ((start + end + 1) / 2, 0.99),
+                xycoords=("data", "axes fraction"),
+                ha="center",
+                va="top",
+                fontsize=6,
+                rotation=90 if end - start < NARROW * len(stages) else 0,
+            )
             start, shaded = end, not shaded

@@ -1,7 +1,7 @@
 """How far tokens see, layer by layer.
 
 Left: |S_k^t|, the number of tokens that token k has seen after t layers (eq. 3), the mean over k with its marker and
-the least over k in pale; Assumption 1.3 holds with the s at which the least one meets n. Layers on a log axis. Right: the layer t in which
+the least over k in pale; Assumption 1.3 holds with the s at which the least one meets n. Log axes. Right: the layer t in which
 query k first sees key j, the least t with j in S_k^t; the largest entry is s, a crossed cell is never seen.
 """
 
@@ -78,11 +78,12 @@ def draw(curves: Mapping[str, Growth], matrices: Mapping[str, npt.NDArray[np.int
     """
     if not curves:
         raise ValueError("there is no pattern to draw: give at least one")
-    figure = new_figure(FULL, 2.5)
+    figure = new_figure(FULL, 2.75)
     panels = figure.subplots(1, 1 + len(matrices), squeeze=False, width_ratios=[1.35, *(1.0 for _ in matrices)])[0]
     _curves(panels[0], curves, n)
     for axes, (name, matrix) in zip(panels[1:], matrices.items(), strict=True):
         _matrix(figure, axes, name, matrix)
+    figure.legend(loc="outside lower center", ncols=3, handlelength=2.8)
     return figure
 
 
@@ -94,7 +95,7 @@ def _curves(axes: Axes, curves: Mapping[str, Growth], n: int) -> None:
         s = len(curve.min) if curve.full else None
         label = f"{name} ($s$ = {s})" if s is not None else f"{name} (never all)"
         axes.plot(layers, curve.min, **(look | {"marker": "", "alpha": 0.45, "linewidth": 0.8}), label="_least")
-        axes.plot(layers, curve.mean, **look, label=label)
+        axes.plot(layers, curve.mean, **look, markevery=0.08, label=label)
         if s is None and len(curve.mean) < longest:  # a whole cycle added nothing: the sets stay as they are
             rest = [len(curve.mean), longest]
             axes.plot(rest, [curve.mean[-1]] * 2, **(look | {"marker": ""}), label="_rest")
@@ -108,7 +109,6 @@ def _curves(axes: Axes, curves: Mapping[str, Growth], n: int) -> None:
     axes.set_ylim(0.9, n * 1.15)
     axes.set_xlabel("layers $t$")
     axes.set_ylabel("tokens seen, $|S_k^t|$")
-    axes.legend(loc="lower right", handlelength=2.8)
 
 
 def _matrix(figure: Figure, axes: Axes, name: str, matrix: npt.NDArray[np.int64]) -> None:
@@ -121,7 +121,7 @@ def _matrix(figure: Figure, axes: Axes, name: str, matrix: npt.NDArray[np.int64]
     if never.any():
         query, key = np.nonzero(never)
         size = max(0.6, 70 / matrix.shape[0])
-        axes.plot(key, query, "x", color=SIGNAL, markersize=size, markeredgewidth=0.5, label="never seen")
+        axes.plot(key, query, "x", color=SIGNAL, markersize=size, markeredgewidth=0.5, label="_never")
     axes.set_title(name)
     ticks = sorted({0, matrix.shape[0] // 2, matrix.shape[0] - 1})
     axes.set_xticks(ticks)

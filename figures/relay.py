@@ -1,11 +1,11 @@
-r"""The relay construction: slots, gather and broadcast along the trees.
+"""The relay construction: slots, gather and broadcast along the trees.
 
 Left: who absorbs whom (key to query), numbered in the order of the steps; the root gathers every input along an
-in-tree, children before parents, and hands the whole along an out-tree, nearest first. Right: the slot
-[low, low + K^{d digits}) in which every token's number u^T Z_k lies, step after step, in units of delta on a
+in-tree, children before parents, and hands the whole along an out-tree, nearest first. Right: the slot [low,
+low + K^{d digits}) in which every token's number u^T Z_k lies, step after step, in units of delta on a
 logarithmic axis, with an arrow for every step. Slots are disjoint at all times, hence psi (eq. 8) picks the two
-tokens that are meant; the last slots hold the ids. This replaces the Hamiltonian path of Assumption 1.2 and is not in
-the paper.
+tokens that are meant; the last slots hold the ids. This replaces the Hamiltonian path of Assumption 1.2 and is
+not in the paper.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.relay import build_relay
+from constructions.relay_stage import RelayStage
 from figures.style import FULL, HATCHES, INK, MUTED, PALE, PALETTE, new_figure, styled
 from theory.patterns import SparsityPattern
 
@@ -38,7 +39,7 @@ def slots_over_time(mapping: RelayMapping) -> list[list[tuple[int, int]]]:
     width = mapping.K**mapping.d
     now = [(int(low), int(low) + width) for low in mapping.initial(np.zeros((mapping.d, mapping.pattern.n), int))]
     moments = [list(now)]
-    for step in _steps(mapping):
+    for _, step in _steps(mapping):
         now[step.query] = (step.home, step.home + step.result)
         moments.append(list(now))
     return moments
@@ -63,20 +64,17 @@ def draw(mapping: RelayMapping) -> Figure:
         raise ValueError(f"the relay figure shows at most {MOST_TOKENS} tokens, not {n}: draw a smaller case")
     figure = new_figure(FULL, 3.3)
     grid = figure.add_gridspec(2, 2, width_ratios=[1, 2.1])
-    numbers = {"gather": [], "broadcast": []}  # type: dict[str, list[tuple[int, Absorb]]]
-    count = 0
-    for stage in mapping.stages:
-        for step in getattr(stage, "steps", ()):
-            count += 1
-            # what comes from upstream, and what is given back, belongs to the way in
-            numbers["broadcast" if stage.name == "broadcast" else "gather"].append((count, step))
-    for row, (name, steps) in enumerate(numbers.items()):
+    steps = _steps(mapping)
+    for row, inward in enumerate((True, False)):
         axes = figure.add_subplot(grid[row, 0])
-        _tree(axes, n, steps, inward=name == "gather")
-        axes.set_title(name, loc="left")
+        # what comes from upstream, and what is released again, belongs to the way in
+        shown = [(number, step) for number, (name, step) in enumerate(steps, 1) if (name != "broadcast") == inward]
+        names = dict.fromkeys(name for name, _ in steps if (name != "broadcast") == inward)
+        _tree(axes, n, shown, inward=inward)
+        axes.set_title(", ".join(names), loc="left")
     axes = figure.add_subplot(grid[:, 1])
-    _slots(axes, slots_over_time(mapping), _steps(mapping))
-    title = f"slots of {n} tokens: {count} steps, ids of at most {mapping.max_id_bits} bits"
+    _slots(axes, slots_over_time(mapping), [step for _, step in steps])
+    title = f"slots of {n} tokens: {len(steps)} steps, ids of at most {mapping.max_id_bits} bits"
     axes.set_title(title, loc="left")
     return figure
 
@@ -87,8 +85,10 @@ def example() -> Figure:
     return draw(build_relay(SparsityPattern.from_lists(keys), d=1, K=2, root=0))
 
 
-def _steps(mapping: RelayMapping) -> list[Absorb]:
-    return [step for stage in mapping.stages for step in getattr(stage, "steps", ())]
+def _steps(mapping: RelayMapping) -> list[tuple[str, Absorb]]:
+    """Return the steps in order, each with the name of its stage."""
+    stages = [stage for stage in mapping.stages if isinstance(stage, RelayStage)]
+    return [(stage.name, step) for stage in stages for step in stage.steps]
 
 
 def _tree(axes: Axes, n: int, steps: Sequence[tuple[int, Absorb]], *, inward: bool) -> None:
@@ -113,14 +113,14 @@ def _tree(axes: Axes, n: int, steps: Sequence[tuple[int, Absorb]], *, inward: bo
         axes.annotate(
             "", end, start, arrowprops={"arrowstyle": "-|>", "color": MUTED, "shrinkA": 9, "shrinkB": 9, "lw": 0.8}
         )
-        axes.text(
-            (start[0] + end[0]) / 2,
-            (start[1] + end[1]) / 2,
+        axes.annotate(
             str(number),
+            ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2),
+            xytext=(6 if end[0] >= start[0] else -6, 0),
+            textcoords="offset points",
             fontsize=6,
             ha="center",
             va="center",
-            bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
         )
     xs, ys = zip(*places.values(), strict=True)
     axes.set_xlim(min(xs) - 0.7, max(xs) + 0.7)
@@ -129,7 +129,7 @@ def _tree(axes: Axes, n: int, steps: Sequence[tuple[int, Absorb]], *, inward: bo
 
 
 def _levels(n: int, parents: dict[int, int]) -> dict[int, tuple[float, float]]:
-    """Place every token below its parent, leaves side by side; a token that would close a circle counts as root."""
+    """Place every token below its parent, leaves side by side; one on a circle of parents is a root."""
     children: dict[int, list[int]] = {}
     roots = [token for token in range(n) if token not in parents]
     for child, parent in parents.items():
@@ -157,27 +157,31 @@ def _levels(n: int, parents: dict[int, int]) -> dict[int, tuple[float, float]]:
 def _slots(axes: Axes, moments: list[list[tuple[int, int]]], steps: Sequence[Absorb]) -> None:
     for token in range(len(moments[0])):
         colour, hatch = PALETTE[token % len(PALETTE)], HATCHES[token % len(HATCHES)]
-        for time, ((low, high), before) in enumerate(
-            zip((m[token] for m in moments), [None, *(m[token] for m in moments)], strict=False)
-        ):
-            axes.fill_between(
-                [time, time + 1],
-                *[[edge + 1] * 2 for edge in (low, high)],  # 1 + v, for the logarithm
+        held = [slots[token] for slots in moments]
+        starts = [0, *(time for time in range(1, len(held)) if held[time] != held[time - 1])]
+        for start, end in pairwise([*starts, len(held)]):
+            low, high = held[start]
+            axes.bar(
+                start,
+                high - low,
+                bottom=low + 1,  # 1 + v, for the logarithm
+                width=end - start,
+                align="edge",
                 facecolor="white",
                 edgecolor=colour,
                 hatch=hatch,
                 linewidth=0.6,
             )
-            if (low, high) != before:
-                middle = np.sqrt((low + 1) * (high + 1))
-                label = {"facecolor": "white", "edgecolor": "none", "boxstyle": "square,pad=0.05"}
-                axes.text(time + 0.5, middle, str(token), fontsize=6, ha="center", va="center", bbox=label)
+            label = {"facecolor": "white", "edgecolor": "none", "boxstyle": "square,pad=0.05"}
+            place = start + 0.5, _middle(held[start])
+            axes.text(*place, str(token), fontsize=6, ha="center", va="center", bbox=label)
     for time, ((before, after), step) in enumerate(zip(pairwise(moments), steps, strict=True), start=1):
-        start, end = (_middle(slots[token]) for slots, token in ((before, step.key), (after, step.query)))
+        source, goal = _middle(before[step.key]), _middle(after[step.query])
         arrow = {"arrowstyle": "-|>", "color": INK, "lw": 0.7, "shrinkA": 0, "shrinkB": 3}
-        axes.annotate("", (time + 0.3, end), (time, start), arrowprops=arrow)
+        axes.annotate("", (time + 0.3, goal), (time, source), arrowprops=arrow)
         axes.axvline(time, color=PALE, linewidth=0.4, zorder=0)
     axes.set_yscale("log", base=2)
+    axes.set_ylim(bottom=0.8)
     axes.set_xlim(0, len(moments))
     axes.set_xticks([time + 0.5 for time in range(len(moments))], [str(time) for time in range(len(moments))])
     axes.set_xlabel("after step")

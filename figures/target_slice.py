@@ -1,9 +1,10 @@
-r"""Target against network output on a slice: n = 2 tokens, d = 1.
+"""Target against network output on a slice: n = 2 tokens, d = 1.
 
-Rows: output token 0 and 1. Columns: the continuous f, the network's g after relaxation (Lemma 4), and |f - g|, over all
-inputs (x_0, x_1) in [0, 1)^2. Away from ramps g is constant on the cells of the grid and equals fbar up to the error of
-the ids (Lemma 3). Hatched (black): inputs with a coordinate in a ramp of eq. (15), a share 1 - (1 - alpha)^2, which meet
-no window of the value mapping (Lemma 8) and come out as raw ids; alpha is drawn large here.
+Rows: output token 0 and 1. Columns: the continuous f, the network's g after relaxation (Lemma 4), and |f - g|,
+over all inputs (x_0, x_1) in [0, 1)^2. Away from ramps g is constant on the cells of the grid and equals fbar
+up to the error of the ids (Lemma 3). Black: inputs with a coordinate in a ramp of eq. (15), a share 1 - (1 -
+alpha)^2, which meet no window of the value mapping (Lemma 8) and come out as raw ids; alpha is drawn large
+here.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def sample_slice(soft: SoftNetwork, points: int) -> Slice:
     f = soft.network.target(inputs)[:, :, 0, :]
     g = soft.run(inputs).columns[:, :, 0, :]
     in_ramp = (along * hard.K) % 1 >= 1 - soft.alpha
-    title = f"{soft.network.target.name}, $\\delta$ = 1/{hard.K}, {soft.mapping.rho.name}, $t$ = {soft.mapping.t:g}"
+    title = (
+        f"{soft.network.target.name}, $\\delta$ = 1/{hard.K}, {soft.mapping.rho.name}, $t$ = {soft.mapping.t:g}"
+    )
     return Slice(np.moveaxis(f, -1, 0), np.moveaxis(g, -1, 0), in_ramp[:, None] | in_ramp, title)
 
 
@@ -79,12 +82,12 @@ def draw(part: Slice) -> Figure:
     figure = new_figure(FULL, 3.9)
     grid = figure.subplots(2, 3, sharex=True, sharey=True)
     low, high = float(part.f.min()), float(part.f.max())
-    away = np.ma.masked_array(np.abs(part.f - part.g), np.broadcast_to(part.ramp, part.f.shape))
-    most = float(np.nanmax(away.filled(0.0))) or 1.0
+    away = np.ma.masked_array(np.abs(part.f - part.g), part.ramp | ~np.isfinite(part.g))
+    most = float(away.filled(0.0).max()) or 1.0
     values = errors = None
     for token, row in enumerate(grid):
         values = _image(row[0], part.f[token], low, high)
-        _image(row[1], np.ma.masked_array(part.g[token], part.ramp), low, high)
+        _image(row[1], np.ma.masked_array(part.g[token], np.ma.getmaskarray(away)[token]), low, high)
         errors = _image(row[2], away[token], 0.0, most)
         row[0].set_ylabel(f"token {token}\n$x_1$")
     for axes, title in zip(grid[0], ("$f$", "$g$", "$|f - g|$"), strict=True):
@@ -99,7 +102,7 @@ def draw(part: Slice) -> Figure:
 
 
 def example() -> Figure:
-    """Draw softmax attention as the target, with the relay construction at delta = 1/8."""
+    """Draw x - 2 x^2 + the mean of x^3 as the target, with the relay construction at delta = 1/8."""
     network = build_network(families.ring(2), 1, 8, parse_target("polynomial"), "relay")
     return draw(sample_slice(soften(network, parse_map("softmax"), 2.0**12, 0.08), 240))
 

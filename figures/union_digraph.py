@@ -9,10 +9,11 @@ whatever the depth, so the pattern is not universal.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 
@@ -93,12 +94,22 @@ def draw(verdicts: Mapping[str, PatternVerdict]) -> Figure:
         if verdict.pattern.n > LARGEST:
             raise ValueError(f"{name} has {verdict.pattern.n} tokens: a drawing shows at most {LARGEST}")
     drawn = {name: place(verdict) for name, verdict in verdicts.items()}
-    widths = [outlines[-1][0] + outlines[-1][2] for _, outlines in drawn.values()]
-    figure = new_figure(FULL, 2.9)
+    widths = [outlines[-1][0] + outlines[-1][2] + 0.2 for _, outlines in drawn.values()]
+    tallest = max(radius for _, outlines in drawn.values() for _, _, radius in outlines) + 0.1
+    figure = new_figure(FULL, min(4.0, 2 * tallest * FULL / sum(widths)) + 0.85)
     panels = figure.subplots(1, len(verdicts), squeeze=False, width_ratios=widths)[0]
     for axes, (name, verdict) in zip(panels, verdicts.items(), strict=True):
         _digraph(axes, name, verdict, *drawn[name])
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=5, handlelength=1.8, columnspacing=1.2)
+        axes.set_ylim(-tallest, tallest)
+    figure.legend(
+        handles=[handle for handle, _ in _legend()],
+        labels=[label for _, label in _legend()],
+        handler_map={tuple: HandlerTuple(ndivide=1)},
+        loc="outside lower center",
+        ncols=5,
+        handlelength=1.8,
+        columnspacing=1.2,
+    )
     return figure
 
 
@@ -112,15 +123,14 @@ def _digraph(
         bend = 0.35 if far else (0.12 if (query, key) in edges else 0.0)
         axes.add_patch(
             FancyArrowPatch(
-                tuple(places[key]),
-                tuple(places[query]),
+                *_ends(places[key], places[query]),
                 arrowstyle="-|>",
                 mutation_scale=(6.5 if chained else 4.0) * scale,
                 connectionstyle=f"arc3,rad={bend}",
                 color=SIGNAL if chained else MUTED,
                 linewidth=1.7 if chained else 0.4,
-                shrinkA=6 * scale,
-                shrinkB=6 * scale,
+                shrinkA=0,
+                shrinkB=0,
                 zorder=2 if chained else 1,
             )
         )
@@ -131,8 +141,6 @@ def _digraph(
     for token, (x, y) in enumerate(places.tolist()):
         _token(axes, token, x, y, closed=token in cut, hub=token in hubs and verdict.pattern.n > 2)
     axes.set_xlim(-0.1, outlines[-1][0] + outlines[-1][2] + 0.1)
-    tallest = max(radius for _, _, radius in outlines) + 0.1
-    axes.set_ylim(-tallest, tallest)
     axes.set_aspect("equal")
     axes.set_axis_off()
     count = verdict.components.count
@@ -141,11 +149,20 @@ def _digraph(
     axes.set_title(f"{name}\n{said}, {chain}: {verdict_words(verdict)}", fontsize=7)
 
 
+def _ends(start: Floats, end: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return both ends of an arrow, moved out of the tokens that it joins."""
+    along = (end - start) / np.hypot(*(end - start)) * RADIUS
+    (x, y), (a, b) = (start + along).tolist(), (end - 1.15 * along).tolist()
+    return (x, y), (a, b)
+
+
 def _token(axes: Axes, token: int, x: float, y: float, *, closed: bool, hub: bool) -> None:
     if closed:
         corner = (x - 0.85 * RADIUS, y - 0.85 * RADIUS)
         side = 1.7 * RADIUS
-        box = Rectangle(corner, side, side, facecolor="#E4E4E4", edgecolor=INK, linewidth=0.7, hatch="////", zorder=3)
+        box = Rectangle(
+            corner, side, side, facecolor="#E4E4E4", edgecolor=INK, linewidth=0.7, hatch="////", zorder=3
+        )
         box.set_hatch_linewidth(0.3)
         axes.add_patch(box)
     else:
@@ -155,14 +172,18 @@ def _token(axes: Axes, token: int, x: float, y: float, *, closed: bool, hub: boo
     axes.text(x, y, str(token), ha="center", va="center_baseline", fontsize=6, fontweight="bold", zorder=4)
 
 
-def _legend() -> list[Line2D | Patch]:
-    token = {"markeredgecolor": INK, "markerfacecolor": "white", "linestyle": "none"}
+def _legend() -> list[tuple[Any, str]]:
+    def ring(size: float) -> Line2D:
+        return Line2D(
+            [], [], marker="o", markersize=size, markeredgecolor=INK, markerfacecolor="white", linestyle=""
+        )
+
     return [
-        Line2D([], [], color=SIGNAL, linewidth=1.7, label="chain"),
-        Line2D([], [], color=MUTED, linewidth=0.6, label="other connections"),
-        Line2D([], [], marker="$\\circledcirc$", markersize=8, color=INK, linestyle="none", label="hub"),
-        Line2D([], [], marker="o", markersize=6, label="token", **token),
-        Patch(facecolor="#E4E4E4", edgecolor=INK, hatch="////", linewidth=0.7, label="never sees the round ones"),
+        (Line2D([], [], color=SIGNAL, linewidth=1.7), "chain"),
+        (Line2D([], [], color=MUTED, linewidth=0.6), "other connections"),
+        ((ring(8.5), ring(6.0)), "hub"),
+        (ring(6.0), "token"),
+        (Patch(facecolor="#E4E4E4", edgecolor=INK, hatch="////", linewidth=0.7), "never sees the round ones"),
     ]
 
 

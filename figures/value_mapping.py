@@ -1,10 +1,10 @@
-r"""The value mapping: windows, ids, outputs, and what a collision would look like.
+"""The value mapping: windows, ids, outputs, and what a collision would look like.
 
-Lemma 8: one feed-forward layer for every cell H and token k, from top to bottom. It writes the output (A_H)_k over the
-column whose u^T Z lies in the window [-delta/2, delta/2) around the id u^T g_c(H)_k (square). The circle is where
-u^T A of the written output then lies. A collision, a circle in the window of a layer still to come (crossed, with the
-arrow to the layer that would overwrite it), is what the paper does not exclude. Right: one more layer lifts every id
-above all outputs, and nothing collides.
+Lemma 8: one feed-forward layer for every cell H and token k, from top to bottom. It writes the output (A_H)_k
+over the column whose u^T Z lies in the window [-delta/2, delta/2) around the id u^T g_c(H)_k (square). The
+circle is where u^T A of the written output then lies. A collision, a circle in the window of a layer still to
+come (crossed, with the arrow to the layer that would overwrite it), is what the paper does not exclude. Right:
+one more layer lifts every id above all outputs, and nothing collides.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ def _network_values(size: float) -> ValueMapping:
 
 
 def _panel(axes: Axes, values: ValueMapping) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     windows = np.arange(values.ids.size)
     ids = values.ids.ravel().astype(np.float64) + values.lifted_by
     slots = values.slots.ravel().astype(np.float64)
@@ -89,13 +91,17 @@ def _panel(axes: Axes, values: ValueMapping) -> None:
     axes.barh(windows, 1.0, left=ids - 0.5, height=0.8, color=PALETTE[5], edgecolor=MUTED, linewidth=0.5)
     axes.plot(ids, windows, "s", color=PALETTE[1], label="id and its window", zorder=3)
     axes.plot(slots, windows, "o", markerfacecolor="white", color=PALETTE[0], label="written output", zorder=3)
-    axes.plot(slots[struck], windows[struck], "x", color=SIGNAL, markersize=7, label="would be overwritten", zorder=4)
+    axes.plot(
+        slots[struck], windows[struck], "x", color=SIGNAL, markersize=7, label="would be overwritten", zorder=4
+    )
     for window in np.flatnonzero(struck).tolist():
         arrow = {"arrowstyle": "->", "color": SIGNAL, "lw": 0.9, "shrinkA": 3, "shrinkB": 3}
+        arrow["connectionstyle"] = "arc3,rad=-0.25"  # several may end in one window
         later = int(values.overwriting[window])
         axes.annotate("", (ids[later], later), (slots[window], window), arrowprops=arrow, zorder=4)
     n = values.ids.shape[1]
     if windows.size <= NAMED_WINDOWS:
         axes.set_yticks(windows, [f"{window // n}, {window % n}" for window in windows.tolist()])
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.set_ylim(windows.size - 0.3, -0.7)
     axes.set_xlabel(r"$u^T Z_k$ in units of $\delta$")

@@ -20,6 +20,7 @@ COMMANDS = {
     "error": "sparseuap.commands.error",
     "map": "sparseuap.commands.map",
     "claims": "sparseuap.commands.claims",
+    "figures": "sparseuap.commands.figures",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
 }

@@ -1,0 +1,105 @@
+"""`sparseuap report`: verdict, proof, figures, player and error in one HTML page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from constructions.numbers import ProofError
+from constructions.targets import TargetError
+from sparseuap.commands.check import EXIT
+from sparseuap.progress import Steps
+from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
+from sparseuap.report_page import Report, page
+from theory.patterns import PatternError
+from theory.readers.source import read_source
+from theory.theorems import FunctionClass
+from verify.pattern_certificate import certificate
+from verify.pattern_verdict import assess
+from verify.proof import Proof
+
+__all__ = ["command"]
+
+@click.command("report")
+@click.argument("source")
+@click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Folder for index.html.")
+@click.option(
+    "--for",
+    "functions",
+    type=click.Choice([item.value for item in FunctionClass]),
+    default=FunctionClass.ALL.value,
+    show_default=True,
+    help="The continuous functions to approximate, as for check.",
+)
+@click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model, as for check.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
+@click.option("--d", "d", type=click.IntRange(min=1), help=f"Embedding size; 1 for at most {SMALL} tokens.")
+@click.option("--delta", help=f"Grid step 1/K, K >= 2; 1/2 for at most {SMALL} tokens.")
+@click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
+@click.option(
+    "--construction",
+    type=click.Choice(["auto", "paper", "merged", "relay"]),
+    default="auto",
+    show_default=True,
+    help="As for prove; auto: paper where Theorem 1 applies, else relay.",
+)
+@click.option("--exhaustive", is_flag=True, help="Run all K^(dn) inputs (the default up to 2^16).")
+@click.option("--samples", type=click.IntRange(min=1), help="Run that many adversarial samples instead.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all samples.")
+@click.option("--rho", default="softmax", show_default=True, help="The map, such as entmax:1.5.")
+@click.option("--t", "t", default="auto", show_default=True, help="Temperatures 1,2,4, or auto.")
+@click.option("--alpha", type=float, help="The ramp's share of a cell, as for error.")
+@click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")
+@click.option("--box", default="0,1", show_default=True, help="The domain is [A, B)^(d x n), as for error.")
+@click.pass_context
+def command(context: click.Context, source: str, folder: Path, **options: Any) -> int:
+    """Write DIR/index.html, a page that needs nothing else: verdict, proof, figures, player, error.
+
+    What a pattern is too large for, or not covered by, is left out with a sentence that says why.
+
+    Exit status: 0 universal and everything checked holds, 1 not, 2 bad input, 3 undecided.
+    """
+    if options["exhaustive"] and options["samples"] is not None:
+        raise PatternError("--exhaustive and --samples exclude each other: leave one out")
+    with Steps() as say:
+        say("reading the pattern", None)
+        pattern = read_source(source)
+        try:
+            case = read_case(options, pattern.n)
+        except (ProofError, TargetError) as error:
+            raise PatternError(str(error)) from error
+        verdict = assess(
+            pattern,
+            target=FunctionClass(options["functions"]),
+            layers=options["layers"],
+            time_limit=options["time_limit"],
+            progress=say,
+        )
+        proof = run_case(case, verdict, say)
+        study = error_of(case, proof, say)
+        made = certificate(verdict, source)
+        given = frozenset(
+            name
+            for name in options
+            if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+        )
+        commands = command_lines(source, options, proof, given)
+        report = Report(source, verdict, made, proof, study, options["target"], commands, options["seed"])
+        text = page(report, say)
+        _write(folder, {"index.html": text, "certificate.json": json.dumps(made) + "\n"})
+    click.echo(f"The report is in {folder / 'index.html'}")
+    if EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
+        return 1
+    return EXIT[verdict.answer]
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PatternError(f"the report cannot be written to {folder}: {error.strerror}") from error

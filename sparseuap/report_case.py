@@ -1,0 +1,190 @@
+"""The case that a report is about: which proof and which error sweep are run, or why none is."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from constructions.numbers import ProofError
+from constructions.targets import Target, TargetError, parse_target
+from theory.patterns import PatternError
+from theory.probability_maps import parse_map
+from theory.theorems import Says
+from verify.lp_box import check_box, on_box
+from verify.lp_norm import check_p
+from verify.proof import Proof, choose_inputs, grid_levels, run_proof
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from theory.probability_maps import ProbabilityMap
+    from verify.error_study import ErrorStudy
+    from verify.pattern_verdict import PatternVerdict
+
+    Say = Callable[[str, float | None], None]
+
+__all__ = ["SMALL", "Case", "command_lines", "error_of", "read_case", "run_case"]
+
+SMALL = 12
+"""Tokens up to which the proof is run without being asked for, with d = 1 and delta = 1/2."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is built and run; see `sparseuap prove` and `sparseuap error`.
+
+    Parameters
+    ----------
+    d, levels
+        Embedding size and K = 1/delta; None where nobody asked for a proof and the pattern is not small.
+    construction
+        `auto` takes the paper's where its Theorem 1 applies, else relay.
+    """
+
+    d: int | None
+    levels: int
+    target: Target
+    construction: str
+    exhaustive: bool
+    samples: int | None
+    seed: int
+    rho: ProbabilityMap
+    t: list[float] | None
+    alpha: float | None
+    p: float
+    box: tuple[float, float]
+
+
+def read_case(options: dict[str, Any], n: int) -> Case:
+    """Read the options before any long work is done.
+
+    Raises
+    ------
+    PatternError, ProofError, TargetError
+        If one is out of range, or not known.
+    """
+    from sparseuap.commands.error import ends, temperatures
+
+    asked = options["d"] is not None or options["delta"] is not None
+    t, alpha = temperatures(options["t"]), options["alpha"]
+    if t is not None and not all(0 < value < float("inf") for value in t):
+        raise PatternError(f"--t takes positive finite numbers, got {options['t']}")
+    if alpha is not None and not 0 < alpha < 1:
+        raise PatternError(f"--alpha must lie between 0 and 1, got {alpha:g}")
+    return Case(
+        d=(options["d"] or 1) if asked or n <= SMALL else None,
+        levels=grid_levels(options["delta"] or "1/2"),
+        target=parse_target(options["target"]),
+        construction=options["construction"],
+        exhaustive=options["exhaustive"],
+        samples=options["samples"],
+        seed=options["seed"],
+        rho=parse_map(options["rho"]),
+        t=t,
+        alpha=alpha,
+        p=check_p(options["p"]),
+        box=check_box(ends(options["box"])),
+    )
+
+
+def run_case(case: Case, verdict: PatternVerdict, say: Say) -> Proof | str:
+    """Run the proof, or return the sentence that says why not."""
+    pattern = verdict.pattern
+    if case.d is None:
+        return (
+            f"The proof is run unasked for at most {SMALL} tokens; this pattern has {pattern.n}. "
+            "Give --d and --delta to run it."
+        )
+    construction = case.construction
+    if construction == "auto":
+        construction = "paper" if verdict.statements[0].says is Says.UNIVERSAL else "relay"
+    try:
+        inputs = choose_inputs(
+            case.d, pattern.n, case.levels, exhaustive=case.exhaustive, samples=case.samples, seed=case.seed
+        )
+        return run_proof(pattern, inputs, on_box(case.target, case.box), construction, progress=say)
+    except (ProofError, TargetError, PatternError) as error:
+        return f"The proof was not run: {error}."
+
+
+def error_of(case: Case, proof: Proof | str, say: Say) -> ErrorStudy | str:
+    """Measure the error of the relaxed network, or return the sentence that says why not."""
+    if isinstance(proof, str):
+        return "The error was not measured: there is no network without the proof."
+    if proof.network is None:
+        return "The error was not measured: the value mapping was not built, see the proof."
+    from verify.error_study import study_error
+
+    mapping = proof.mapping
+    try:
+        return study_error(
+            mapping.pattern,
+            d=mapping.d,
+            levels=mapping.K,
+            target=case.target,
+            rho=case.rho,
+            construction=mapping.construction,
+            t=case.t,
+            alpha=case.alpha,
+            p=case.p,
+            box=case.box,
+            seed=case.seed,
+            progress=say,
+        )
+    except (ProofError, TargetError) as error:
+        return f"The error was not measured: {error}."
+
+
+SHARED = ("d", "delta", "target", "construction")
+OPTIONS = {
+    "report": (
+        "functions",
+        "layers",
+        "time_limit",
+        *SHARED,
+        "exhaustive",
+        "samples",
+        "seed",
+        "rho",
+        "t",
+        "alpha",
+        "p",
+        "box",
+    ),
+    "check": ("functions", "layers", "time_limit"),
+    "prove": (*SHARED, "exhaustive", "samples", "seed"),
+    "error": (*SHARED, "rho", "t", "alpha", "p", "box", "seed"),
+}
+FLAGS = {"functions": "--for", "time_limit": "--time-limit"}
+
+
+def command_lines(
+    source: str, options: dict[str, Any], proof: Proof | str, given: frozenset[str]
+) -> dict[str, str]:
+    """Return the command lines that do the report, or one part of it, again.
+
+    Parameters
+    ----------
+    options, given
+        All options by name, and the names of those that differ from their default.
+    proof
+        Names the construction, d and delta that were taken.
+    """
+    run = isinstance(proof, Proof)
+    if run:
+        taken = {"d": proof.mapping.d, "delta": f"1/{proof.mapping.K}", "construction": proof.mapping.construction}
+        options, given = {**options, **taken}, given | set(taken)
+    else:
+        given -= {"construction"}
+    lines = {}
+    for name, known in OPTIONS.items():
+        if name in ("prove", "error") and not run:
+            continue
+        words = ["sparseuap", name, source, *(["--out", "report"] if name == "report" else [])]
+        for option in known:
+            if option in given:
+                words += [FLAGS.get(option, f"--{option}")]
+                words += [] if options[option] is True else [str(options[option])]
+        lines[name] = shlex.join(words)
+    return lines

@@ -1,0 +1,180 @@
+"""The report's figures: each drawn from what the report found, and put into the page as SVG, not linked to."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+from sparseuap.report_html import Markup, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+    from verify.error_study import ErrorStudy
+    from verify.pattern_verdict import PatternVerdict
+    from verify.proof import Proof
+
+__all__ = ["error_figures", "inline_svg", "proof_figures", "verdict_figures"]
+
+LARGEST_SVG = 300_000  # bytes; a larger drawing goes in as pixels
+LARGEST_GROWTH = 1024
+MOST_IDS = 1024
+MOST_RUNS = 3
+LONGEST_NAME = 40
+
+
+def verdict_figures(verdict: PatternVerdict, source: str) -> Markup:
+    """Return the figures of the pattern: its matrix, how far tokens see, the union digraph."""
+    name, pattern = _plain(source), verdict.pattern
+
+    def growth(module: Any) -> Figure:
+        if pattern.n > LARGEST_GROWTH:
+            raise ValueError(f"{pattern.n} tokens: reach is drawn for at most {LARGEST_GROWTH}")
+        from theory.hops import growth as grow
+
+        curve = grow(pattern, verdict.hops.s)
+        return _figure(
+            module.draw({name: curve}, {name: module.first_seen(pattern, len(curve.min))}, pattern.n)
+        )
+
+    return _all(
+        ("pattern_matrices", lambda module: module.draw({name: verdict})),
+        ("reach_growth", growth),
+        ("union_digraph", lambda module: module.draw({name: verdict})),
+    )
+
+
+def proof_figures(proof: Proof) -> Markup:
+    """Return the figures of the construction that was run."""
+    from constructions.cells import cell_count, cells
+
+    mapping, network = proof.mapping, proof.network
+    d, n, levels = mapping.d, mapping.pattern.n, mapping.K
+
+    def ids(module: Any) -> Figure:
+        count = cell_count(d, n, levels)
+        if count * n > MOST_IDS:
+            raise ValueError(f"all ids of all inputs are drawn up to {MOST_IDS} of them: draw a smaller case")
+        title = f"{mapping.construction}: {count * n} ids of {count} inputs"
+        return _figure(module.draw({title: mapping.ids(cells(d, n, levels, 0, count))}))
+
+    wanted: list[tuple[str, Callable[[Any], Any]]] = [("contextual_mapping", ids)]
+    if mapping.construction == "relay":
+        wanted.insert(0, ("relay", lambda module: module.draw(mapping)))
+    if network is not None:
+        values = network.values
+        wanted.append(("value_mapping", lambda module: module.draw({f"target {network.target.name}": values})))
+    return _all(*wanted)
+
+
+def error_figures(study: ErrorStudy) -> Markup:
+    """Return the figures of the relaxed network."""
+    from constructions.cells import cell_count, cells
+
+    mapping = study.network.mapping
+    d, n, levels = mapping.d, mapping.pattern.n, mapping.K
+
+    def by_layer(module: Any) -> Figure:
+        count = cell_count(d, n, levels)
+        if count * n > MOST_IDS * 4:
+            raise ValueError("the error of every layer is drawn for small cases: fewer tokens or a larger delta fit")
+        rising = [row.t for row in study.rows][-MOST_RUNS:]
+        runs = module.layer_errors(mapping, study.rho, rising, cells(d, n, levels, 0, count))
+        return _figure(module.draw({f"{study.rho.name}, {mapping.construction} construction": runs}))
+
+    def slice_of(module: Any) -> Figure:
+        from constructions.relaxation import soften
+
+        return _figure(module.draw(module.sample_slice(soften(study.network, study.rho, study.rows[-1].t, 0.08), 160)))
+
+    wanted: list[tuple[str, Callable[[Any], Any]]] = [
+        ("error_against_t", lambda module: module.draw([study])),
+        ("error_by_layer", by_layer),
+    ]
+    if (d, n) == (1, 2) and study.box == (0.0, 1.0):
+        wanted.append(("target_slice", slice_of))
+    return _all(*wanted)
+
+
+def _figure(figure: Any) -> Figure:
+    return figure  # type: ignore[no-any-return]  # modules are loaded by name
+
+
+def _all(*wanted: tuple[str, Callable[[Any], Any]]) -> Markup:
+    return Markup("\n".join(_one(name, draw) for name, draw in wanted))
+
+
+def _one(name: str, draw: Callable[[Any], Any]) -> Markup:
+    """Return one figure with its caption, or a sentence where the case is too large for it."""
+    from figures.registry import figure_entry
+
+    entry = figure_entry(name)
+    try:
+        drawing = draw(entry.load())
+    except ValueError as error:  # every floor's bad-input errors are ValueErrors, with one clear line
+        return Markup(
+            f'<p class="absent"><strong>{escape(entry.title)}</strong> is left out. {_sentence(str(error))}</p>'
+        )
+    image = inline_svg(drawing, name, entry.title)
+    return Markup(
+        f'<figure id="figure-{name}"><div class="sheet" tabindex="0" role="region" '
+        f'aria-label="{escape(entry.title)}">{image}</div>'
+        f"<figcaption><strong>{escape(entry.title)}.</strong> {_caption(entry.caption)}</figcaption></figure>"
+    )
+
+
+def _sentence(text: str) -> Markup:
+    return escape(text[:1].upper() + text[1:] + ("" if text.endswith(".") else "."))
+
+
+def _caption(text: str) -> Markup:
+    """Return a docstring's text as HTML: paragraphs run on, and what is in backticks is code."""
+    flat = escape(" ".join(text.split()))
+    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", flat))
+
+
+def _plain(source: str) -> str:
+    """Return a source as a short name that matplotlib prints as it is."""
+    short = source if len(source) <= LONGEST_NAME else "…" + source[-LONGEST_NAME:]
+    return short.replace("$", r"\$")
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> Markup:
+    """Return a figure as an SVG element: names of its own, no style that reaches out of it, no fixed size.
+
+    Parameters
+    ----------
+    name
+        Goes in front of every id, so that several figures share a page.
+    label
+        What a screen reader says.
+    """
+    from figures.style import save
+
+    file = io.BytesIO()
+    save(figure, file, "svg")
+    text = file.getvalue().decode("utf-8")
+    if len(text) > LARGEST_SVG:
+        file = io.BytesIO()
+        save(figure, file, "png")
+        data = base64.b64encode(file.getvalue()).decode("ascii")
+        return Markup(f'<img src="data:image/png;base64,{data}" alt="{escape(label)}">')
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\1{name}-", text)
+    view = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+    width = float(view[1]) if view else 0.0
+    shape = (
+        f'<svg role="img" aria-label="{escape(label)}" class="drawn" '
+        f'style="stroke-linejoin:round;stroke-linecap:butt;max-width:{width * 1.5:.0f}px;min-width:{width:.0f}px" '
+    )
+    head, _, rest = text.partition(">")
+    head = re.sub(r'\s(width|height)="[^"]*"', "", head)
+    return Markup(head.replace("<svg ", shape, 1) + ">" + rest.strip())
