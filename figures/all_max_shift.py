@@ -1,22 +1,23 @@
 """All-max-shifts: the greatest id comes to every token, and every token keeps its own.
 
-Left: u^T Z_k after each layer Omega^l(Z; c), which adds c max_j u^T Z_j over the attended tokens (Lemma 7, Appendix
-E.2), c = 2 s n delta^(-nd-1); t layers make it c^t times larger, so it is shown divided by c^t. The dashed line is the
-dominating term c^t z~ of z~ = z~_gamma(n), the id that the selective shifts left greatest (eq. 9), the band is
-[c^t z~, c^t (z~ + delta)): a token enters it once it has seen gamma(n) (filled mark). Right, top: where the ids end
-inside [c^s z~, c^s (z~ + delta)) (eq. 12): no two alike (7.1), and apart from the intervals of all other z~ (7.2).
-Right, bottom: the ids in base c; the leading digit is z~, the last is the token's own z~_k, since q_k mod c = z~_k.
-Numbers in units of delta.
+Left: u^T Z_k after each layer Omega^l(Z; c), which adds c max_j u^T Z_j over the attended tokens (Lemma 7,
+Appendix E.2), c = 2 s n delta^(-nd-1); t layers make it c^t times larger, so it is shown divided by c^t. The
+dashed line is the dominating term c^t z~ of z~ = z~_gamma(n), the id that the selective shifts left greatest
+(eq. 9), the band is [c^t z~, c^t (z~ + delta)): a token enters it once it has seen gamma(n) (filled mark).
+Right, top: where the ids end inside [c^s z~, c^s (z~ + delta)) (eq. 12): no two alike (7.1), and apart from the
+intervals of all other z~ (7.2). Right, bottom: the ids in base c; the leading digit is z~, the last is the
+token's own z~_k, since q_k mod c = z~_k. Numbers in units of delta.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from constructions.contextual_mapping import build_mapping
-from figures._trace import Step, all_max_shifts, trace
-from figures.style import FULL, INK, MARKERS, MUTED, PALE, PALETTE, SIGNAL, curve_style, new_figure, styled
+from figures._trace import all_max_shifts, one_input
+from figures.style import FULL, INK, MUTED, PALE, SIGNAL, curve_style, new_figure, styled, token_style
 from theory.families import parse_family
 from theory.hops import seers
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["digits", "draw", "example", "run", "share_of_interval"]
 
+COMFORTABLE, MOST_TOKENS, MOST_LAYERS = 4, 24, 6
+WIDE = 200
+"""From this ratio of the ids on, the axis of the left panel is logarithmic."""
+LONGEST = 7
+"""Characters of a digit; a longer one is printed in two digits and a power of ten."""
+
 
 def run(mapping: StagedMapping, grid: npt.ArrayLike) -> list[tuple[int, ...]]:
     """Return u^T Z of every token before and after each all-max-shift, s + 1 states, in units of delta.
@@ -40,9 +47,15 @@ def run(mapping: StagedMapping, grid: npt.ArrayLike) -> list[tuple[int, ...]]:
     ProofError
         If the construction has no all-max-shift.
     """
-    name = all_max_shifts(mapping).name
-    steps: list[Step] = [step for step in trace(mapping, grid) if step.stage == name]
-    return [steps[0].before, *(step.after for step in steps)]
+    last = all_max_shifts(mapping)
+    values = mapping.initial(one_input(mapping, grid))
+    for stage in mapping.stages[: mapping.stages.index(last)]:
+        values = stage.apply(values, mapping.pattern)
+    states = [tuple(values.tolist())]
+    for block in last.blocks():
+        values = block.apply(values, mapping.pattern)
+        states.append(tuple(values.tolist()))
+    return states
 
 
 def digits(number: int, c: int, s: int) -> list[int]:
@@ -73,8 +86,20 @@ def draw(mapping: StagedMapping, states: Sequence[Sequence[int]]) -> Figure:
         The contextual mapping, paper or merged.
     states
         What `run` returned.
+
+    Raises
+    ------
+    ValueError
+        If there are too many layers or tokens for the table of digits.
     """
-    figure = new_figure(FULL, 3.0)
+    s, n = len(states) - 1, len(states[0])
+    if all_max_shifts(mapping).factor < 1:
+        raise ValueError("without a factor c of at least 1 nothing is shifted: there is no figure")
+    if s < 1 or s > MOST_LAYERS or n > MOST_TOKENS:
+        raise ValueError(
+            f"s = {s}, n = {n}: the figure shows 1 to {MOST_LAYERS} layers, at most {MOST_TOKENS} tokens"
+        )
+    figure = new_figure(FULL, 3.0 if n <= COMFORTABLE else 0.45 * n + 1.2)
     rows = figure.subplot_mosaic(
         [["ids", "interval"], ["ids", "digits"]], width_ratios=[1, 1.25], height_ratios=[1, 1.15]
     )
@@ -88,25 +113,22 @@ def _ids(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]]) ->
     stage, first = all_max_shifts(mapping), states[0]
     leader = max(range(len(first)), key=first.__getitem__)
     layers = range(len(states))
-    axes.axhspan(first[leader], first[leader] + 1, color="#CFCFCF", linewidth=0, label="interval")
-    axes.axhline(first[leader], color=MUTED, linestyle="--", linewidth=0.8, label="$c^t \\tilde z$")
+    seen = [seers(mapping.pattern, leader, t) for t in layers]
+    axes.axhspan(float(first[leader]), float(first[leader] + 1), color="#CFCFCF", linewidth=0, label="interval")
+    axes.axhline(float(first[leader]), color=MUTED, linestyle="--", linewidth=0.8, label="$c^t \\tilde z$")
     for token in range(len(first)):
         heights = [float(Fraction(state[token], stage.factor**t)) for t, state in enumerate(states)]
-        look = curve_style(token) | {"marker": "", "linewidth": 0.9}
-        axes.plot(layers, heights, **look, label=f"_line {token}")
+        look = token_style(token)
+        line = curve_style(token)["linestyle"]
+        axes.plot(layers, heights, color=look["color"], linestyle=line, linewidth=0.9, label=f"_line {token}")
         for t in layers:
-            seen = bool(seers(mapping.pattern, leader, t)[token])
-            axes.plot(
-                [t],
-                [heights[t]],
-                MARKERS[token % len(MARKERS)],
-                markersize=5,
-                markeredgewidth=0.9,
-                markeredgecolor=PALETTE[token % len(PALETTE)],
-                markerfacecolor=PALETTE[token % len(PALETTE)] if seen else "white",
-                label=f"token {token}" if t == len(states) - 1 else f"_token {token}",
-            )
+            fill = look["color"] if seen[t][token] else "white"
+            label = f"token {token}" if t == len(states) - 1 else f"_token {token}"
+            axes.plot([t], [heights[t]], **look, markersize=5, markerfacecolor=fill, linestyle="", label=label)
     axes.set_ylim(0, None)
+    if first[leader] > WIDE * sorted(first)[1]:
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(0.5 * max(1, min(first)), 2.0 * first[leader])
     axes.set_xticks(list(layers))
     axes.set_xlabel("all-max-shifts $t$")
     axes.set_ylabel("$u^T Z_k / c^t$ in units of $\\delta$")
@@ -118,9 +140,7 @@ def _interval(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]
     axes.axvspan(0, 1, color=PALE, alpha=0.6, linewidth=0)
     for token, number in enumerate(states[-1]):
         place = float(share_of_interval(number, top, stage.factor, stage.count))
-        look = MARKERS[token % len(MARKERS)]
-        color = PALETTE[token % len(PALETTE)]
-        axes.plot([place], [token], look, color=color, markersize=5, label=f"token {token}")
+        axes.plot([place], [token], **token_style(token), markersize=5, label=f"token {token}")
         axes.annotate(
             f"{place:.4f}", (place, token), xytext=(6, 0), textcoords="offset points", va="center", fontsize=7
         )
@@ -128,7 +148,7 @@ def _interval(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]
     axes.set_ylim(len(states[-1]) - 0.4, -0.6)
     axes.set_xlim(-0.05, 1.05)
     axes.set_xticks([0, 0.5, 1], ["$c^s \\tilde z$", "$c^s(\\tilde z + \\delta/2)$", "$c^s(\\tilde z + \\delta)$"])
-    axes.set_title(f"$\\tilde z$ = {top}, $c$ = {stage.factor}, $s$ = {stage.count}")
+    axes.set_title(f"$\\tilde z$ = {_short(top)}, $c$ = {_short(stage.factor)}, $s$ = {stage.count}")
 
 
 def _digits(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]]) -> None:
@@ -146,10 +166,14 @@ def _digits(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]])
         for column, digit in enumerate(digits(number, stage.factor, s)):
             own = column in (0, s)
             axes.text(
-                column, token, str(digit), ha="center", va="center", fontsize=7,
+                column, token, _short(digit), ha="center", va="center", fontsize=7,
                 color=SIGNAL if column == 0 else INK, fontweight="bold" if own else "normal",
             )  # fmt: skip
     axes.plot([-1.15, s + 0.45], [-0.4, -0.4], color=INK, linewidth=0.5)
+
+
+def _short(number: int) -> str:
+    return str(number) if len(str(number)) <= LONGEST else f"{Decimal(number):.1e}"
 
 
 def example() -> Figure:

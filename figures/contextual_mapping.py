@@ -1,4 +1,4 @@
-"""The contextual mapping: all ids of all inputs, no two alike, and the collision that a broken constant makes.
+"""The contextual mapping: all ids of all inputs, no two alike, and a broken constant's collisions.
 
 Lemma 7: the ids of one input are distinct (7.1), and different inputs share no id (7.2). Every column is an
 input, every mark the id of one token; ids are drawn in order of size, so that equal ids, and only those, lie in

@@ -1,9 +1,9 @@
 """Depth of the contextual mapping against 1/delta, n and d.
 
-Attention layers on log axes, counted on the constructions themselves: the paper's p(n-1)/delta^d + s (Lemma 7), the
-merged shifts' p(n-1) + s, the relay construction (2p(n-1) where the pattern is strongly connected, whatever delta and
-d), and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019). Quantization (dn/delta feed-forward layers,
-eq. 14) and value mapping (n/delta^(dn), Lemma 8) come on top and are the same for all.
+Attention layers on log axes, counted on the constructions themselves: the paper's p(n-1)/delta^d + s (Lemma 7),
+the merged shifts' p(n-1) + s, the relay construction (2p(n-1) where the pattern is strongly connected, whatever
+delta and d), and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019). Quantization (dn/delta
+feed-forward layers, eq. 14) and value mapping (n/delta^(dn), Lemma 8) come on top and are the same for all.
 """
 
 from __future__ import annotations

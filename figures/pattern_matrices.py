@@ -1,9 +1,10 @@
 """Sparsity patterns, their Hamiltonian chains and the verdicts.
 
-Rows are queries k, columns keys j; a filled cell means that token k attends to token j (paper, §3.1, eqs. 4-6). With
-two patterns in the cycle (p = 2) the two shades tell them apart. The line is the chain gamma(1), ..., gamma(n) of
-Assumption 1.2: a dot in cell (gamma(i), gamma(i-1)) is the connection that it uses, and the line turns on the diagonal
-from one to the next. Above each pattern: its connections, the s of Assumption 1.3 (eq. 3) and what follows.
+Rows are queries k, columns keys j; a filled cell means that token k attends to token j (paper, §3.1, eqs. 4-6).
+With two patterns in the cycle (p = 2) the two shades tell them apart. The line is the chain gamma(1), ...,
+gamma(n) of Assumption 1.2: a dot in cell (gamma(i), gamma(i-1)) is the connection that it uses, and the line
+turns on the diagonal from one to the next. Above each pattern: its connections, the s of Assumption 1.3 (eq. 3)
+and what follows.
 """
 
 from __future__ import annotations
@@ -123,9 +124,10 @@ def _matrix(axes: Axes, name: str, verdict: PatternVerdict) -> None:
     )
     if path.path is not None and pattern.n > 1:
         x, y = chain_line(path.path)
-        halo = [Stroke(linewidth=2.4, foreground="white"), Normal()]
-        axes.plot(x, y, color=SIGNAL, linewidth=1.0, path_effects=halo, label="chain")
-        axes.plot(path.path[:-1], path.path[1:], "o", color=PALETTE[0], markersize=2.0, label="used")
+        small = min(1.0, 24 / pattern.n)
+        halo = [Stroke(linewidth=2.4 * small, foreground="white"), Normal()]
+        axes.plot(x, y, color=SIGNAL, linewidth=max(0.5, small), path_effects=halo, label="chain")
+        axes.plot(path.path[:-1], path.path[1:], "o", color=PALETTE[0], markersize=2.0 * small, label="used")
     s = verdict.hops.s if verdict.hops.s is not None else ("none" if verdict.hops.answer is Answer.FAILS else "?")
     chain = {Answer.HOLDS: "", Answer.FAILS: "; no chain", Answer.UNDECIDED: "; chain undecided"}[path.answer]
     words = f"{pattern.connections} connections, $s$ = {s}\n{verdict_words(verdict)}{chain}"

@@ -1,10 +1,10 @@
 """Positional embedding and quantization: from numbers to intervals that never meet.
 
-Top left: one entry of X + E before and after the dn/delta quantization layers (eq. 14). E_gamma(1) = (n-1) 1 and
-E_gamma(i) = (i-2) 1 (eq. 7), so that every token has a unit interval of its own; phi makes it a staircase of step
-delta. Top right: phi on one cell, and its version of three ReLUs (eq. 15), which differs only on the ramp, the last
-alpha of the cell (shaded). Bottom: the intervals [pos Delta, pos Delta + delta^(-d+1) - delta] of z_k = u^T H_k, in
-units of delta (eq. 8), one a token and disjoint; the marks are one input's.
+Top left: one entry of X + E before and after the dn/delta quantization layers (eq. 14). E_gamma(1) = (n-1) 1
+and E_gamma(i) = (i-2) 1 (eq. 7), so that every token has a unit interval of its own; phi makes it a staircase
+of step delta. Top right: phi on one cell, and its version of three ReLUs (eq. 15), which differs only on the
+ramp, the last alpha of the cell (shaded). Bottom: the intervals [pos Delta, pos Delta + delta^(-d+1) - delta]
+of z_k = u^T H_k, in units of delta (eq. 8), one a token and disjoint; the marks are one input's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from constructions.contextual_mapping import build_mapping
 from constructions.positional_embedding import initial_interval
 from constructions.quantization import Quantization
 from constructions.soft_quantization import SoftQuantization, SoftQuantizeRow
-from figures.style import FULL, INK, MARKERS, MUTED, PALE, PALETTE, SIGNAL, new_figure, styled
+from figures.style import FULL, INK, MUTED, PALE, SIGNAL, new_figure, styled, token_style
 from theory.families import parse_family
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ __all__ = ["draw", "example", "soft_phi", "staircase"]
 
 RESOLUTION = 60
 """Points a cell."""
+ROOMY = 8
+"""Tokens up to which there is room for words and numbers at each."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -82,7 +84,8 @@ def _staircase(axes: Axes, mapping: StagedMapping, alpha: float) -> None:
     for token, position in enumerate(mapping.positions.tolist()):
         if position % 2 == 0:
             axes.axvspan(position, position + 1, color=PALE, alpha=0.5, linewidth=0)
-        axes.text(position + 0.5, n - 0.02, f"token {token}", ha="center", va="bottom", fontsize=7)
+        name = f"token {token}" if n <= ROOMY else str(token)
+        axes.text(position + 0.5, n - 0.02, name, ha="center", va="bottom", fontsize=7)
     axes.plot(x, soft, color=SIGNAL, linestyle="--", linewidth=0.8, label=f"three ReLUs, $\\alpha$ = {alpha:g}")
     steps = exact.reshape(n * levels, RESOLUTION)
     for number, (first, height) in enumerate(zip(x[::RESOLUTION], steps[:, 0], strict=True)):
@@ -91,8 +94,8 @@ def _staircase(axes: Axes, mapping: StagedMapping, alpha: float) -> None:
         axes.plot([first, right], [height] * 2, color=INK, linewidth=1.4, solid_capstyle="butt", label=label)
     axes.set_xlim(0, n)
     axes.set_ylim(-0.05, n)
-    axes.set_xticks(range(n + 1))
-    axes.set_yticks(range(n + 1))
+    axes.set_xticks(range(0, n + 1, -(-n // ROOMY)))
+    axes.set_yticks(range(0, n + 1, -(-n // ROOMY)))
     axes.set_xlabel("entry of $X + E$")
     axes.set_ylabel("after quantization")
     axes.legend(loc="upper left", bbox_to_anchor=(0.0, 0.97))
@@ -110,6 +113,9 @@ def _phi(axes: Axes, alpha: float) -> None:
     axes.plot([1], [-1], "o", markerfacecolor="white", markeredgecolor=INK, label="_open")
     axes.plot([1], [0], "o", color=INK, label="_closed")
     axes.set_xticks([0, 1 - alpha, 1], ["0", "$(1-\\alpha)\\delta$", "$\\delta$"])
+    _, start, end = axes.get_xticklabels()
+    start.set_horizontalalignment("right")  # a narrow ramp leaves no room between the two
+    end.set_horizontalalignment("left")
     axes.set_yticks([-1, 0], ["$-\\delta$", "0"])
     axes.set_ylim(-1.15, 0.25)
     axes.set_xlabel("$t$")
@@ -120,13 +126,15 @@ def _intervals(axes: Axes, mapping: StagedMapping, grid: npt.ArrayLike) -> None:
     values = mapping.initial(grid).tolist()
     for token, position in enumerate(mapping.positions.tolist()):
         low, high = initial_interval(position, mapping.d, mapping.K, mapping.step)
-        color = PALETTE[position % len(PALETTE)]
+        look = token_style(token)
+        color = look["color"]
         axes.plot(
             [low, high], [0, 0], color=color, linewidth=5, alpha=0.35, solid_capstyle="butt", label=f"_{token}"
         )
         axes.plot([low, high], [0, 0], "|", color=color, markersize=9, label=f"_{token}")
-        marker = MARKERS[position % len(MARKERS)]
-        axes.plot([values[token]], [0], marker, color=color, markersize=5, label=f"token {token}")
+        axes.plot([values[token]], [0], **look, markersize=5, label=f"token {token}")
+        if mapping.pattern.n > ROOMY:
+            continue
         axes.annotate(
             f"token {token}\n[{low}, {high}]", ((low + high) / 2, 0), xytext=(0, -9), textcoords="offset points",
             ha="center", va="top", fontsize=7,

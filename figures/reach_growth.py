@@ -1,8 +1,9 @@
 """How far tokens see, layer by layer.
 
-Left: |S_k^t|, the number of tokens that token k has seen after t layers (eq. 3), the mean over k with its marker and
-the least over k in pale; Assumption 1.3 holds with the s at which the least one meets n. Log axes. Right: the layer t in which
-query k first sees key j, the least t with j in S_k^t; the largest entry is s, a crossed cell is never seen.
+Left: |S_k^t|, the number of tokens that token k has seen after t layers (eq. 3), the mean over k with its
+marker and the least over k in pale; Assumption 1.3 holds with the s at which the least one meets n. Log axes.
+Right: the layer t in which query k first sees key j, the least t with j in S_k^t; the largest entry is s, a
+crossed cell is never seen.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def _matrix(figure: Figure, axes: Axes, name: str, matrix: npt.NDArray[np.int64]
     axes.set_ylabel("query $k$", labelpad=1)
     bar = figure.colorbar(image, ax=axes, shrink=0.75, ticks=MaxNLocator(nbins=6, integer=True))
     bar.set_label("first seen in layer $t$", color=INK)
-    bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.5)
 
 
 def example() -> Figure:

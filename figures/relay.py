@@ -156,7 +156,7 @@ def _levels(n: int, parents: dict[int, int]) -> dict[int, tuple[float, float]]:
 
 def _slots(axes: Axes, moments: list[list[tuple[int, int]]], steps: Sequence[Absorb]) -> None:
     for token in range(len(moments[0])):
-        colour, hatch = PALETTE[token % len(PALETTE)], HATCHES[token % len(HATCHES)]
+        colour, hatch = PALETTE[token % len(PALETTE)], HATCHES[token % len(HATCHES)][:2]
         held = [slots[token] for slots in moments]
         starts = [0, *(time for time in range(1, len(held)) if held[time] != held[time - 1])]
         for start, end in pairwise([*starts, len(held)]):

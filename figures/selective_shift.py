@@ -1,10 +1,10 @@
 """Selective shifts, layer after layer: u^T Z of every token on a number line.
 
-One line a block Psi^l(Z; c, b, b') with c = delta^(-d) (Lemma 7, Appendix E.2). The band is its window (b, b'); only a
-token inside is moved, by c times the distance from the least to the greatest u^T Z_j of the tokens j that it attends
-to; that range is the bracket over the line, from min to max. Every token is moved once, along the chain, and lands
-beyond all others (eq. 9); a window that meets nobody changes nothing. Numbers in units of delta, the axis linear at
-first and logarithmic beyond.
+One line a block Psi^l(Z; c, b, b') with c = delta^(-d) (Lemma 7, Appendix E.2). The band is its window (b, b');
+only a token inside is moved, by c times the distance from the least to the greatest u^T Z_j of the tokens j
+that it attends to; that range is the bracket over the line, from min to max. Every token but gamma(1) is moved
+once, along the chain, and lands beyond all others (eq. 9); a window that meets nobody changes nothing. Numbers
+in units of delta, the axis linear at first and logarithmic beyond.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from constructions.blocks import SelectiveShift
 from constructions.contextual_mapping import build_mapping
 from constructions.numbers import ProofError
 from figures._trace import Step, trace
-from figures.style import FULL, INK, MARKERS, MUTED, PALETTE, SIGNAL, new_figure, styled
+from figures.style import FULL, INK, MUTED, SIGNAL, new_figure, styled, token_style
 from theory.families import parse_family
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ __all__ = ["draw", "example", "shifts"]
 
 LARGEST = 40
 """Lines of a readable figure."""
+SHORT = 100_000
+"""From here on a number is printed in two digits and a power of ten."""
+MOST = 10**300
+"""Below which a number has a place on a floating-point axis."""
 
 
 def shifts(mapping: StagedMapping, grid: npt.ArrayLike, most: int = LARGEST) -> list[Step]:
@@ -66,20 +70,31 @@ def draw(mapping: StagedMapping, steps: Sequence[Step]) -> Figure:
         The contextual mapping.
     steps
         What `shifts` returned.
+
+    Raises
+    ------
+    ValueError
+        If there is no step, or u^T Z is too large for an axis.
     """
-    figure = new_figure(FULL, 0.75 + 0.42 * (len(steps) + 1))
+    if not steps:
+        raise ValueError("there is no selective shift to draw: give at least one")
+    if max(steps[-1].after) >= MOST:
+        raise ValueError("u^T Z leaves every axis: take a smaller n, d or 1/delta for this figure")
+    figure = new_figure(FULL, 0.75 + 0.17 * (len(steps[0].before) // 6) + 0.42 * (len(steps) + 1))
     axes = figure.subplots()
     for row, step in enumerate(steps):
         _block(axes, row, step, mapping)
         _tokens(axes, row, step.before)
     _tokens(axes, len(steps), steps[-1].after)
-    largest = max(steps[-1].after)
+    largest = float(max(steps[-1].after))
     linear = 1.15 * max(steps[0].before)
     axes.set_xscale("symlog", linthresh=linear, linscale=1.6)
-    ends = [tick for tick in range(0, int(linear), mapping.K)]
-    while ends[-1] * 3 < largest:
-        ends.append(ends[-1] * 3 if ends[-1] else 3)
-    axes.set_xticks(ends, [str(tick) for tick in ends])
+    spacing = max(1, round(linear / 4))
+    ends = [float(tick) for tick in range(0, int(linear), spacing)]
+    factor = 2 if largest < 64 * linear else 10
+    while max(ends[-1], spacing) * factor < 1.2 * largest:
+        ends.append(max(ends[-1], spacing) * factor)
+    axes.set_xticks(ends, [_short(tick) for tick in ends])
     axes.minorticks_off()
     axes.set_xlim(-1.0, largest * 1.3)
     axes.set_ylim(len(steps) + 0.5, -0.75)
@@ -88,7 +103,7 @@ def draw(mapping: StagedMapping, steps: Sequence[Step]) -> Figure:
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("$u^T Z_k$ in units of $\\delta$")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), columnspacing=1.3)
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(6, len(labels)), columnspacing=1.3)
     return figure
 
 
@@ -104,27 +119,31 @@ def _block(axes: Axes, row: int, step: Step, mapping: StagedMapping) -> None:
         if before == after:
             continue
         seen = [step.before[key] for key in layer.row(token).tolist()]
-        axes.plot([min(seen)] * 2 + [max(seen)] * 2, [row - 0.2, row - 0.32, row - 0.32, row - 0.2], color=INK,
-                  linewidth=0.7, label="_range")  # fmt: skip
-        for name, place in (("min", min(seen)), ("max", max(seen))):
+        least, most = float(min(seen)), float(max(seen))
+        bracket = [row - 0.2, row - 0.32, row - 0.32, row - 0.2]
+        axes.plot([least, least, most, most], bracket, color=INK, linewidth=0.7, label="_range")
+        for name, place in (("min", least), ("max", most)):
             axes.text(place, row - 0.35, name, ha="center", va="bottom", fontsize=6)
-        axes.annotate(
-            "", (after, row + 0.93), xytext=(before, row + 0.07), zorder=1,
-            arrowprops={"arrowstyle": "-|>", "color": SIGNAL, "linewidth": 0.9, "shrinkA": 2, "shrinkB": 2},
-        )  # fmt: skip
-        said = f"$+\\,{block.factor}\\,({max(seen)} - {min(seen)})$"
-        offset = {"xytext": (7, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-        axes.annotate(said, (max(seen), row - 0.3), **offset, fontsize=6.5, color=SIGNAL)
+        arrow = {"arrowstyle": "-|>", "color": SIGNAL, "linewidth": 0.9, "shrinkA": 2, "shrinkB": 2}
+        ends = {"xy": (float(after), row + 0.93), "xytext": (float(before), row + 0.07)}
+        axes.annotate("", **ends, zorder=1, arrowprops=arrow)  # type: ignore[arg-type]
+        said = f"+ {block.factor} ({_short(max(seen))} \N{MINUS SIGN} {_short(min(seen))})"
+        beside = {"textcoords": "offset points", "ha": "left", "va": "center", "fontsize": 6.5, "color": SIGNAL}
+        axes.annotate(said, (most, row - 0.3), xytext=(7, 0), **beside)  # type: ignore[arg-type]
+
+
+def _short(number: float) -> str:
+    return f"{number:.0f}" if number < SHORT else f"{number:.1e}"
 
 
 def _tokens(axes: Axes, row: int, values: Sequence[int]) -> None:
     axes.axhline(row, color=MUTED, linewidth=0.4, zorder=0)
+    below = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6}
     for token, value in enumerate(values):
         label = f"token {token}" if row == 0 else f"_token {token}"
-        axes.plot([value], [row], MARKERS[token % len(MARKERS)], color=PALETTE[token % len(PALETTE)], markersize=5,
-                  markeredgecolor=INK, markeredgewidth=0.5, label=label)  # fmt: skip
-        axes.annotate(str(value), (value, row), xytext=(0, -4), textcoords="offset points", ha="center", va="top",
-                      fontsize=6)  # fmt: skip
+        edge = {"markeredgecolor": INK, "markeredgewidth": 0.5, "linestyle": ""}
+        axes.plot([float(value)], [row], markersize=5, **token_style(token), **edge, label=label)  # type: ignore[arg-type]
+        axes.annotate(_short(value), (float(value), row), xytext=(0, -4), **below)  # type: ignore[arg-type]
 
 
 def example() -> Figure:

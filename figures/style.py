@@ -36,6 +36,7 @@ __all__ = [
     "new_figure",
     "save",
     "styled",
+    "token_style",
 ]
 
 COLUMN = 3.35
@@ -43,7 +44,7 @@ COLUMN = 3.35
 FULL = 6.9
 """Width of both columns, in inches."""
 
-PALETTE = ("#000000", "#00508C", "#C4480B", "#C679A6", "#E6A11A", "#8ECBEF")
+PALETTE = ("#000000", "#00508C", "#C4480B", "#C679A6", "#E6A11A", "#A3D5F2")
 """Dark to light: black, blue, vermilion, purple, orange, sky. In a greyscale copy the order stays visible."""
 INK, SIGNAL, MUTED, PALE = "#000000", "#C4480B", "#767676", "#DDDDDD"
 """Text and axes; the one thing to look at; secondary lines; backgrounds and grids."""
@@ -119,6 +120,16 @@ def curve_style(index: int) -> dict[str, Any]:
     """
     index %= len(PALETTE)
     return {"color": PALETTE[index], "marker": MARKERS[index], "linestyle": LINESTYLES[index]}
+
+
+def token_style(token: int) -> dict[str, Any]:
+    """Colour and marker of one token, the same in every figure; no two alike among 36.
+
+    >>> token_style(0), token_style(6)
+    ({'color': '#000000', 'marker': 'o'}, {'color': '#000000', 'marker': 's'})
+    """
+    turn, index = divmod(token, len(PALETTE))
+    return {"color": PALETTE[index], "marker": MARKERS[(index + turn) % len(MARKERS)]}
 
 
 def save(figure: Figure, path: Path | str | io.BytesIO, format: str = "svg") -> None:

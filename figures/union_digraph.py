@@ -1,10 +1,10 @@
 """The union digraph: components, hub, chain, and who is cut off.
 
-An arrow j -> k says that token k attends to token j in some pattern, so that information flows from j to k (Assumption
-1.2); self-loops are left out. Thick arrows are the Hamiltonian chain gamma(1) -> ... -> gamma(n), the double circle is
-a hub, which every token attends to and which attends to every token. Dashed outlines are the strong components, in
-topological order from left to right. Hatched squares form a closed set: none of them ever sees a round token,
-whatever the depth, so the pattern is not universal.
+An arrow j -> k says that token k attends to token j in some pattern, so that information flows from j to k
+(Assumption 1.2); self-loops are left out. Thick arrows are the Hamiltonian chain gamma(1) -> ... -> gamma(n),
+the double circle is a hub, which every token attends to and which attends to every token. Dashed outlines are
+the strong components, in topological order from left to right. Hatched squares form a closed set: none of them
+ever sees a round token, whatever the depth, so the pattern is not universal.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Floats = npt.NDArray[np.float64]
 def place(verdict: PatternVerdict) -> tuple[Floats, list[tuple[float, float, float]]]:
     """Return the tokens' places, shape (n, 2), and the outline (x, y, radius) of every component.
 
-    Every component is a ring, first token on top and clockwise; the rings stand side by side in topological order. A
-    hub that is no end of a small ring moves to its centre.
+    Every component is a ring, first token on top and clockwise; the rings stand side by side in topological
+    order. The hub of more than four tokens moves to its ring's centre.
     """
     places = np.zeros((verdict.pattern.n, 2))
     outlines, right = [], 0.0
@@ -188,7 +188,7 @@ def _legend() -> list[tuple[Any, str]]:
 
 
 def example() -> Figure:
-    """Draw Star (hub and chain), a hub alone (no chain), and Fixed where w does not divide n (two are never seen)."""
+    """Draw Star (hub and chain), a hub alone (no chain), and Fixed with w not dividing n (two are never seen)."""
     names = {
         "Star, w = 1": "star:n=10,w=1",
         "Hub": "hub:n=8",

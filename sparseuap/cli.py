@@ -21,6 +21,7 @@ COMMANDS = {
     "map": "sparseuap.commands.map",
     "claims": "sparseuap.commands.claims",
     "figures": "sparseuap.commands.figures",
+    "report": "sparseuap.commands.report",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
 }

@@ -7,6 +7,8 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sparseuap.report_html import Markup, escape
 
 if TYPE_CHECKING:
@@ -18,13 +20,33 @@ if TYPE_CHECKING:
     from verify.pattern_verdict import PatternVerdict
     from verify.proof import Proof
 
+    Wanted = tuple[str, Callable[[Any], Any]]
+
 __all__ = ["error_figures", "inline_svg", "proof_figures", "verdict_figures"]
 
 LARGEST_SVG = 300_000  # bytes; a larger drawing goes in as pixels
 LARGEST_GROWTH = 1024
 MOST_IDS = 1024
 MOST_RUNS = 3
+MOST_STEPS = 64
+ALPHA = 0.25
+"""The ramp's share of a cell in drawings: the one of a run is too small to be seen."""
 LONGEST_NAME = 40
+CAPTIONS = {
+    "contextual_mapping": (
+        "The contextual mapping: all ids of all inputs",
+        "Every column is an input, every mark the id of one token, in order of size: equal ids, and only those, lie in"
+        " one row. No two ids of one input are alike (7.1), and different inputs share none (7.2) unless a red line joins"
+        " them; of a pattern that is not strongly connected, tokens share the ids of inputs that they cannot tell apart.",
+    ),
+    "value_mapping": (
+        "The value mapping: windows, ids, outputs",
+        "Lemma 8: one feed-forward layer for every cell H and token k, from top to bottom. It writes the output over the"
+        " column whose id lies in its window (square); the circle is where the written output then lies. Where one"
+        " would lie in the window of a layer still to come, one more layer first lifts every id.",
+    ),
+}
+"""Captions of figures whose own speaks of further panels."""
 
 
 def verdict_figures(verdict: PatternVerdict, source: str) -> Markup:
@@ -62,12 +84,23 @@ def proof_figures(proof: Proof) -> Markup:
         title = f"{mapping.construction}: {count * n} ids of {count} inputs"
         return _figure(module.draw({title: mapping.ids(cells(d, n, levels, 0, count))}))
 
-    wanted: list[tuple[str, Callable[[Any], Any]]] = [("contextual_mapping", ids)]
+    rising = np.arange(d * n).reshape(d, n) % levels
+
+    def staircase(module: Any) -> Figure:
+        if n * levels > MOST_STEPS:
+            raise ValueError(f"the staircase is drawn for at most {MOST_STEPS} steps: fewer tokens or a larger delta fit")
+        return _figure(module.draw(mapping, ALPHA, rising))
+
+    wanted: list[Wanted] = [("quantization", staircase)]
     if mapping.construction == "relay":
-        wanted.insert(0, ("relay", lambda module: module.draw(mapping)))
+        wanted.append(("relay", lambda module: module.draw(mapping)))
+    else:
+        wanted.append(("selective_shift", lambda module: module.draw(mapping, module.shifts(mapping, rising))))
+        wanted.append(("all_max_shift", lambda module: module.draw(mapping, module.run(mapping, rising))))
+    wanted.append(("contextual_mapping", ids))
     if network is not None:
         values = network.values
-        wanted.append(("value_mapping", lambda module: module.draw({f"target {network.target.name}": values})))
+        wanted.append(("value_mapping", lambda module: module.draw({f"target {_plain(network.target.name)}": values})))
     return _all(*wanted)
 
 
@@ -91,7 +124,7 @@ def error_figures(study: ErrorStudy) -> Markup:
 
         return _figure(module.draw(module.sample_slice(soften(study.network, study.rho, study.rows[-1].t, 0.08), 160)))
 
-    wanted: list[tuple[str, Callable[[Any], Any]]] = [
+    wanted: list[Wanted] = [
         ("error_against_t", lambda module: module.draw([study])),
         ("error_by_layer", by_layer),
     ]
@@ -104,7 +137,7 @@ def _figure(figure: Any) -> Figure:
     return figure  # type: ignore[no-any-return]  # modules are loaded by name
 
 
-def _all(*wanted: tuple[str, Callable[[Any], Any]]) -> Markup:
+def _all(*wanted: Wanted) -> Markup:
     return Markup("\n".join(_one(name, draw) for name, draw in wanted))
 
 
@@ -113,17 +146,18 @@ def _one(name: str, draw: Callable[[Any], Any]) -> Markup:
     from figures.registry import figure_entry
 
     entry = figure_entry(name)
+    title, caption = CAPTIONS.get(name, (entry.title, entry.caption))
     try:
         drawing = draw(entry.load())
     except ValueError as error:  # every floor's bad-input errors are ValueErrors, with one clear line
         return Markup(
-            f'<p class="absent"><strong>{escape(entry.title)}</strong> is left out. {_sentence(str(error))}</p>'
+            f'<p class="absent"><strong>{escape(title)}</strong> is left out. {_sentence(str(error))}</p>'
         )
-    image = inline_svg(drawing, name, entry.title)
+    image = inline_svg(drawing, name, title)
     return Markup(
         f'<figure id="figure-{name}"><div class="sheet" tabindex="0" role="region" '
-        f'aria-label="{escape(entry.title)}">{image}</div>'
-        f"<figcaption><strong>{escape(entry.title)}.</strong> {_caption(entry.caption)}</figcaption></figure>"
+        f'aria-label="{escape(title)}">{image}</div>'
+        f"<figcaption><strong>{escape(title)}.</strong> {_caption(caption)}</figcaption></figure>"
     )
 
 

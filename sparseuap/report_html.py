@@ -88,12 +88,12 @@ def table(caption: str, headings: Sequence[object], rows: Iterable[Sequence[obje
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Markup:
-    """Return a list of named facts."""
-    return Markup(
-        '<dl class="facts">'
-        + "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in pairs)
-        + "</dl>"
+    """Return a list of named facts; what is markup has a line of its own."""
+    items = "".join(
+        f"<div class='{'wide' if isinstance(value, Markup) else ''}'><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in pairs
     )
+    return Markup(f'<dl class="facts">{items}</dl>')
 
 
 def section(name: str, title: str, parts: Iterable[object]) -> Markup:

@@ -246,8 +246,8 @@ def how_to_part(commands: dict[str, str], seed: int, digest: str) -> Markup:
             Markup("</dl>"),
             facts(
                 [
-                    ("Seed", seed),
                     ("Pattern digest (SHA-256)", Markup(f"<code>{escape(digest)}</code>")),
+                    ("Seed", seed),
                     *((name, text) for name, text in _versions()),
                 ]
             ),

@@ -21,6 +21,7 @@ from sparseuap.cli import main
 from theory.bounds import ErrorBudget, LayerBudget
 from theory.families import parse_family
 from theory.probability_maps import parse_map
+from verify import soft_ids
 from verify.error_study import study_error
 from verify.lp_bound import _touches, relaxation_bound
 from verify.lp_error import ErrorMeter
@@ -222,6 +223,18 @@ def test_the_measured_t_is_where_the_ids_become_right() -> None:
             assert not right or t > found * (1 - 2e-3)
     assert measured_t(mapping, parse_map("hardmax"), grids, ids) == LEAST_T
     assert measured_t(mapping, parse_map("squared"), grids, ids) is None
+
+
+def test_the_measured_t_is_for_all_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search starts from one input, which is right long before the others."""
+    mapping, grids = choose_mapping(parse_family("star:n=4,w=1"), 1, 2, "merged"), cells(1, 4, 2)
+    ids, rho = mapping.ids(grids), parse_map("softmax")
+    alone = measured_t(mapping, rho, grids[:1], ids[:1])
+    together = measured_t(mapping, rho, grids, ids)
+    monkeypatch.setattr(soft_ids, "CULPRITS", 1)
+    found = measured_t(mapping, rho, grids, ids)
+    assert alone < 0.99 * together
+    assert found == pytest.approx(together, rel=2e-3)
 
 
 def test_alpha_by_default_hardly_counts() -> None:

@@ -17,10 +17,14 @@ from theory.readers.heads import HeadPatterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     import numpy.typing as npt
 
 __all__ = ["from_block_mask", "from_mask_mod", "is_block_mask"]
+
+MAX_PAIR_TOKENS = 512
+"""Up to this n a function that torch cannot map is called once a pair."""
 
 
 def is_block_mask(value: object) -> bool:
@@ -34,8 +38,8 @@ def from_mask_mod(
     """Read a FlexAttention mask function, True where the query attends to the key.
 
     With torch it is evaluated as ``create_mask`` does, mapped over the indices (`torch.vmap`), block of rows by
-    block of rows; a function that torch cannot map, and any function where torch is not loaded, is called with
-    NumPy indices that broadcast, or pair by pair.
+    block of rows; a function that torch cannot map is called pair by pair. Where torch is not loaded, it is called
+    with NumPy indices that broadcast.
 
     Parameters
     ----------
@@ -78,21 +82,33 @@ def from_mask_mod(
 
 
 def _head(mask_mod: Callable[[Any, Any, Any, Any], Any], n: int, batch: int, head: int) -> SparsityPattern:
-    if "torch" in sys.modules:
-        try:
-            blocks = (_mapped(mask_mod, batch, head, start, stop, n) for start, stop in row_blocks(n))
-            return SparsityPattern((collect_rows(n, blocks),))
-        except PatternError:
-            raise
-        except Exception as error:  # whatever a user's function raises on torch's mapped indices
-            try:
-                return from_callable(lambda q, k: mask_mod(batch, head, q, k), n)
-            except PatternError as second:
-                name = getattr(mask_mod, "__name__", type(mask_mod).__name__)
-                raise PatternError(
-                    f"mask_mod {name} failed: {one_line(error)} (and, on numbers: {second})"
-                ) from error
-    return from_callable(lambda q, k: mask_mod(batch, head, q, k), n)
+    if "torch" not in sys.modules:
+        return from_callable(lambda q, k: mask_mod(batch, head, q, k), n)
+    try:
+        blocks = (_mapped(mask_mod, batch, head, start, stop, n) for start, stop in row_blocks(n))
+        return SparsityPattern((collect_rows(n, blocks),))
+    except PatternError:
+        raise
+    except Exception as error:  # whatever a user's function raises on mapped indices, such as `if q >= k:`
+        if n > MAX_PAIR_TOKENS:
+            name = getattr(mask_mod, "__name__", type(mask_mod).__name__)
+            raise PatternError(
+                f"mask_mod {name} cannot be mapped by torch ({one_line(error, 200)}), and {n}^2 single calls take"
+                f" too long: keep n up to {MAX_PAIR_TOKENS}"
+            ) from error
+    return from_callable(_pairwise(mask_mod, batch, head), n, vectorised=False)
+
+
+def _pairwise(mask_mod: Callable[[Any, Any, Any, Any], Any], batch: int, head: int) -> Callable[[int, int], bool]:
+    import torch
+
+    b, h = torch.tensor(batch), torch.tensor(head)
+
+    def attends(query: int, key: int) -> bool:
+        answer = mask_mod(b, h, torch.tensor(query), torch.tensor(key))
+        return bool(answer)
+
+    return attends
 
 
 def _mapped(
@@ -101,13 +117,9 @@ def _mapped(
     """Rows start..stop of the mask of one head, mapped over queries and keys as `create_mask` maps them."""
     import torch
 
-    try:  # lets a mapped index select from a tensor, as documents[q_idx] does
-        from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex as Indexing
-    except ImportError:
-        Indexing = nullcontext  # noqa: N806
     over_keys = torch.vmap(mask_mod, in_dims=(None, None, None, 0))
     over_queries = torch.vmap(over_keys, in_dims=(None, None, 0, None))
-    with Indexing():
+    with _indexing():
         result = over_queries(torch.tensor(batch), torch.tensor(head), torch.arange(start, stop), torch.arange(n))
     if result.dtype is not torch.bool:
         raise PatternError(f"a mask_mod must return booleans, it returned {result.dtype}: is it a score_mod?")
@@ -117,10 +129,20 @@ def _mapped(
     return rows
 
 
+def _indexing() -> AbstractContextManager[Any]:
+    """Let a mapped index select from a tensor, as in documents[q_idx]; `create_mask` does the same."""
+    try:
+        from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+    except ImportError:
+        return nullcontext()
+    mode: AbstractContextManager[Any] = TransformGetItemToIndex()
+    return mode
+
+
 def from_block_mask(
     mask: Any, n: int | None = None, *, heads: int | None = None, batch: int | None = None
 ) -> HeadPatterns:
-    """Read a BlockMask as the kernel does: full blocks whole, partial blocks through `mask_mod`, cut at the sequence.
+    """Read a BlockMask as the kernel does: full blocks whole, partial ones through `mask_mod`, cut at the sequence.
 
     Never the grid of blocks itself, which shows whole blocks where single tokens are masked.
 

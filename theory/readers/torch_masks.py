@@ -62,8 +62,8 @@ def from_torch_mask(
     mask
         Shape (n, n); (h, n, n) with one mask a head, (b, h, n, n) where all b are the same.
     convention
-        One of `CONVENTIONS`: the two boolean ones say the opposite of each other. (PyTorch's CausalBias objects say
-        themselves what they are and need none.)
+        One of `CONVENTIONS`: the two boolean ones say the opposite of each other. (PyTorch's CausalBias objects
+        say themselves what they are and need none.)
     masked_below
         For "additive": as in `theory.masks.from_additive_mask`.
 

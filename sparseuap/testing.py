@@ -1,0 +1,150 @@
+"""Assertions about sparsity patterns for your own tests: they fail with a message that says what to do.
+
+Examples
+--------
+>>> from sparseuap.testing import assert_sees, assert_universal
+>>> assert_universal("star:n=16,w=1")
+>>> assert_universal("causal:n=16,w=2", for_="causal")
+>>> assert_sees("window:n=16,w=2", query=15, keys=[11, 12], layers=2)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from theory.patterns import PatternError, SparsityPattern
+from theory.theorems import FunctionClass
+from theory.verdicts import Answer
+from theory.wording import name_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["assert_sees", "assert_universal"]
+
+SHOWN = 3
+
+
+def assert_universal(pattern: SparsityPattern | str, for_: str = "all") -> None:
+    """Assert that a sparse Transformer with this pattern approximates every function of a class (reach theorem).
+
+    Linear in the connections. Depth is not limited; `assert_sees` looks at a number of layers.
+
+    Parameters
+    ----------
+    pattern
+        A pattern, or a SOURCE as the command line takes it (``"star:n=16,w=1"``, a file, ``"module:callable?n=64"``).
+    for_
+        ``"all"`` continuous functions, or ``"causal"`` ones (output k depends on tokens 0..k).
+
+    Raises
+    ------
+    AssertionError
+        If it does not, or no theorem says so (a token that does not attend to itself).
+    PatternError
+        If the source cannot be read, or there is no such class.
+
+    Examples
+    --------
+    >>> assert_universal("fixed:n=23,w=5")
+    Traceback (most recent call last):
+    AssertionError: fixed:n=23,w=5 is not universal for all continuous functions:
+      output 0 can never depend on token 22
+      tokens 20..22 are never seen from outside: no connection leaves the last segment
+      smallest repair (1 connection): pattern 1: token 19 attends to token 22
+    """
+    from verify.reach_verdict import reach_verdict
+
+    classes = {item.value: item for item in FunctionClass}
+    if for_ not in classes:
+        raise PatternError(f"for_ must be {' or '.join(map(repr, classes))}, got {for_!r}")
+    read, name = _read(pattern)
+    target = classes[for_]
+    verdict = reach_verdict(read, target)
+    if verdict.answer is Answer.HOLDS:
+        return
+    what = {"all": "all continuous functions", "causal": "all causal continuous functions"}[for_]
+    state = "is not universal" if verdict.answer is Answer.FAILS else "is not known to be universal"
+    lines = [f"{name} {state} for {what}:", verdict.why, verdict.advice, _repair_line(read, target)]
+    raise AssertionError("\n  ".join(lines))
+
+
+def _repair_line(pattern: SparsityPattern, target: FunctionClass) -> str:
+    from theory.repair import repair
+
+    causal = target is FunctionClass.CAUSAL and pattern.union.is_lower_triangular
+    found = repair(pattern, target=target, keep_causal=causal)
+    count = len(found.added)
+    shown = "; ".join(
+        f"pattern {number}: token {query} attends to {'itself' if query == key else f'token {key}'}"
+        for number, query, key in found.added[:SHOWN].tolist()
+    )
+    more = f"; and {count - SHOWN} more" if count > SHOWN else ""
+    return f"smallest repair ({count} connection{'s' * (count > 1)}): {shown}{more}"
+
+
+def assert_sees(
+    pattern: SparsityPattern | str, query: int, keys: int | Iterable[int], layers: int | None = None
+) -> None:
+    """Assert that the output at `query` can depend on each of `keys`, residual connections included.
+
+    Parameters
+    ----------
+    pattern
+        A pattern, or a SOURCE as the command line takes it.
+    query, keys
+        Tokens, from 0.
+    layers
+        Attention layers of the model, the cycle of patterns starting with pattern 0; None: any depth.
+
+    Raises
+    ------
+    AssertionError
+        Naming the keys that are not seen, and from which layer on they would be.
+    PatternError
+        If the source cannot be read, there is no such token, or `layers` < 0.
+
+    Examples
+    --------
+    >>> assert_sees("window:n=16,w=2", query=15, keys=range(9, 13), layers=2)
+    Traceback (most recent call last):
+    AssertionError: window:n=16,w=2: token 15 does not see tokens 9..10 within 2 layers
+      token 10 is seen from layer 3 on, token 9 from layer 3 on
+    """
+    from theory.receptive_field import first_seen_by
+
+    read, name = _read(pattern)
+    wanted = np.unique(np.array([keys] if isinstance(keys, int) else list(keys), dtype=np.int64))
+    for token in (query, *wanted.tolist()):
+        if not 0 <= token < read.n:
+            raise PatternError(f"no token {token}: tokens are 0..{read.n - 1}")
+    if layers is not None and layers < 0:
+        raise PatternError(f"a number of layers is at least 0, got {layers}")
+    first = first_seen_by(read, query)
+    missing = wanted[(first[wanted] < 0) | ((first[wanted] > layers) if layers is not None else False)]
+    if not missing.size:
+        return
+    within = "at any depth" if layers is None else f"within {layers} layer{'s' * (layers != 1)}"
+    lines = [f"{name}: token {query} does not see {name_tokens(missing)} {within}"]
+    never = missing[first[missing] < 0]
+    if layers is not None:
+        late = missing[first[missing] >= 0][::-1][:SHOWN].tolist()
+        parts = [f"token {late[0]} is seen from layer {first[late[0]]} on"] if late else []
+        parts += [f"token {token} from layer {first[token]} on" for token in late[1:]]
+        if parts:
+            lines.append(", ".join(parts))
+    if never.size:
+        lines.append(f"no path leads from {name_tokens(never)} to token {query}: add a connection that joins them")
+    raise AssertionError("\n  ".join(lines))
+
+
+def _read(pattern: SparsityPattern | str) -> tuple[SparsityPattern, str]:
+    if isinstance(pattern, SparsityPattern):
+        return pattern, repr(pattern)
+    if not isinstance(pattern, str):
+        raise PatternError(f"expected a SparsityPattern or a source, got {type(pattern).__name__}")
+    from theory.readers.source import read_source
+
+    return read_source(pattern), pattern

@@ -1,0 +1,109 @@
+"""Models with sparse attention of their own: GPT-Neo, Longformer and LED, BigBird, LongT5, Reformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from theory.families.bigbird import bigbird, longformer
+from theory.families.local import causal_part
+from theory.families.rows import admit
+from theory.patterns import PatternError, SparsityPattern
+from theory.readers.blocks import expand_blocks
+from theory.readers.config_layers import full, near, sliding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from theory.patterns import Connections
+    from theory.readers.config_fields import Fields
+
+__all__ = ["bigbird_layers", "gpt_neo_layers", "longformer_layers", "longt5_layers", "reformer_layers"]
+
+GLOBAL_HEADS = ("SequenceClassification", "QuestionAnswering", "MultipleChoice")
+
+
+def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
+    """GPT-Neo: "global" is causal; "local" has the window_size keys k - W < j <= k."""
+    kinds = fields.get("attention_layers")
+    if kinds is None:
+        kinds = [kind for names, times in fields.need("attention_types") for _ in range(times) for kind in names]
+    if not isinstance(kinds, (list, tuple)) or not kinds or not set(kinds) <= {"global", "local"}:
+        raise PatternError(f"attention_layers must be a list of 'global' and 'local', got {kinds!r}")
+    made = {}
+    if "global" in kinds:
+        made["global"] = full(n, causal=True)
+    if "local" in kinds:
+        made["local"] = sliding(n, fields.number("window_size"), causal=True)
+    return [made[kind] for kind in kinds]
+
+
+def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | None) -> list[Connections]:
+    """Longformer, LED's encoder: |k - j| <= attention_window / 2, and the global tokens see and are seen by all."""
+    if global_tokens is None:
+        for name in fields.get("architectures") or ():
+            if any(head in name for head in GLOBAL_HEADS):
+                raise PatternError(f"a {name} makes some tokens global: say which, global=0 for the first")
+    places = list(global_tokens or ())
+    given = fields.need("attention_window")
+    windows = given if isinstance(given, (list, tuple)) else [given]
+    made: dict[Any, Connections] = {}
+    for window in windows:
+        if isinstance(window, bool) or not isinstance(window, int) or window < 2 or window % 2:
+            raise PatternError(f"attention_window must be even and at least 2, in every layer, got {window!r}")
+        if window not in made:
+            made[window] = longformer(n, window=window // 2, globals_=places).layers[0]
+    return [made[window] for window in windows]
+
+
+def bigbird_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
+    """BigBird in evaluation mode: the first and last block global, a window of 3 blocks, no random blocks.
+
+    Up to (5 + 2 r) blocks of tokens the model itself changes to full attention. The last block is cut where the
+    block size does not divide n.
+    """
+    block, random = fields.number("block_size"), fields.number("num_random_blocks", 0)
+    kind, decoder = fields.need("attention_type"), bool(fields.get("is_decoder", False))
+    if kind not in ("block_sparse", "original_full"):
+        raise PatternError(f"attention_type must be block_sparse or original_full, got {kind!r}")
+    if kind == "original_full" or n <= (5 + 2 * random) * block:
+        return [full(n, causal=decoder)]
+    if decoder:
+        raise PatternError("a BigBird decoder cannot be block_sparse: the model refuses it too")
+    last = -(-n // block) - 1
+    return [bigbird(n, window=1, random=0, globals_=[0, last], block=block).layers[0]]
+
+
+def longt5_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
+    """LongT5's encoder with local attention: |k - j| <= local_radius."""
+    kind = fields.need("encoder_attention_type")
+    if kind != "local":
+        raise PatternError(
+            f"a LongT5 encoder with {kind} attention also attends to summaries of blocks of tokens, which are no"
+            " tokens: no sparsity pattern says that"
+        )
+    return [near(n, fields.number("local_radius"))]
+
+
+def reformer_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
+    """Reformer's local layers: one's chunk, and those before and after it, wrapping round at both ends."""
+    kinds = fields.need("attn_layers")
+    if "lsh" in kinds:
+        raise PatternError(
+            f"layer {list(kinds).index('lsh')} is lsh attention, whose buckets are hashed from the input: give the"
+            " buckets of one input to theory.families.reformer instead"
+        )
+    if not kinds or set(kinds) != {"local"}:
+        raise PatternError(f"attn_layers must be a list of 'local' and 'lsh', got {kinds!r}")
+    size, decoder = fields.number("local_attn_chunk_length"), bool(fields.get("is_decoder", False))
+    if n <= size:
+        return [full(n, causal=decoder)]
+    before, after = fields.number("local_num_chunks_before", 0), fields.number("local_num_chunks_after", 0)
+    chunks = -(-n // size)
+    admit(n, n * min(before + 1 + after, chunks) * size)
+    grid = np.zeros((chunks, chunks), dtype=bool)
+    for step in range(-min(before, chunks), min(after, chunks) + 1):
+        grid[np.arange(chunks), (np.arange(chunks) + step) % chunks] = True
+    pattern = SparsityPattern((expand_blocks(grid, size, n),))
+    return [(causal_part(pattern) if decoder else pattern).layers[0]]
