@@ -145,6 +145,6 @@ def guaranteed_t(
     >>> from theory.probability_maps import parse_map
     >>> mapping = choose_mapping(families.star(4, 1), 1, 2, "relay")
     >>> round(guaranteed_t(mapping, parse_map("softmax")), 1)
-    92.0
+    26.6
     """
     return Budgets(mapping, rounding=rounding).guaranteed_t(rho, accuracy)

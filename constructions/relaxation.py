@@ -1,7 +1,7 @@
 """Step 3 of the proof as something one can run: rho[t .] for hardmax, ReLUs for the pieces (Lemma 4, Appendix F).
 
-`soften` turns a contextual mapping or a whole network, of any construction, into a Transformer with softmax (or any
-other map with Assumption 2) and ReLU. Runs are float64, over the connections only.
+`soften` turns a contextual mapping or a whole network, of any construction, into a Transformer with softmax (or
+another map with Assumption 2) and ReLU. Runs are float64, over the connections only.
 """
 
 from __future__ import annotations

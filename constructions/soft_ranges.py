@@ -146,9 +146,11 @@ class _Walk:
         image = np.minimum(*ends), np.maximum(*ends)
         self.low[:n] = np.where(inside, np.where(stays, np.minimum(low, image[0]), image[0]), low)
         self.high[:n] = np.where(inside, np.where(stays, np.maximum(high, image[1]), image[1]), high)
-        ends = self.low[:n], self.high[:n]
+        after = self.low[:n], self.high[:n]
         slope = abs(block.multiply) / block.divide
-        return AffineRanges(inside, stays, slope, float(block.high - block.low), _least(*ends), _magnitude(*ends))
+        return AffineRanges(
+            inside, stays, slope, float(block.high - block.low), _least(*after), _magnitude(*after)
+        )
 
     def _tokens(self) -> tuple[Integers, Integers]:
         """Return one interval a token around both its parts."""

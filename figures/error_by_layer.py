@@ -163,6 +163,7 @@ def _panel(axes: Axes, runs: Sequence[LayerErrors]) -> None:
     axes.set_xlabel("layer of the contextual mapping")
     finite = [run.measured[np.isfinite(run.measured)].max(initial=1.0) for run in runs]
     axes.set_ylim(FLOOR / 4, 1e5 * max(finite))  # room for the names of the stages
+    axes.set_xlim(0.5, runs[0].measured.size + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=6)
 

@@ -59,7 +59,7 @@ def leader_curve(
     """Compute the curve of one map for a lead of zeta among m scores.
 
     >>> curve = leader_curve(parse_map("sparsemax"), np.array([1.0, 8.0]), zeta=0.125, eta=0.01, m=8)
-    >>> curve.weight[-1]
+    >>> float(curve.weight[-1])
     1.0
     """
     weight = np.array([1 - rho.lost_mass(value, zeta, m) for value in t.tolist()])

@@ -11,6 +11,7 @@ not in the paper.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log2
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["draw", "example", "slots_over_time"]
 
 MOST_TOKENS = 12
+MOST_NUMBERS = 4  # beside one arrow
 
 
 def slots_over_time(mapping: RelayMapping) -> list[list[tuple[int, int]]]:
@@ -62,16 +64,15 @@ def draw(mapping: RelayMapping) -> Figure:
     n = mapping.pattern.n
     if n > MOST_TOKENS:
         raise ValueError(f"the relay figure shows at most {MOST_TOKENS} tokens, not {n}: draw a smaller case")
-    figure = new_figure(FULL, 3.3)
-    grid = figure.add_gridspec(2, 2, width_ratios=[1, 2.1])
     steps = _steps(mapping)
-    for row, inward in enumerate((True, False)):
+    ways = [_Way(n, steps, inward=inward) for inward in (True, False)]
+    levels = [1 + max(-y for _, y in way.places.values()) for way in ways]
+    figure = new_figure(FULL, max(3.3, 0.5 * sum(levels)))
+    grid = figure.add_gridspec(2, 2, width_ratios=[1, 2.1], height_ratios=levels)
+    for row, way in enumerate(ways):
         axes = figure.add_subplot(grid[row, 0])
-        # what comes from upstream, and what is released again, belongs to the way in
-        shown = [(number, step) for number, (name, step) in enumerate(steps, 1) if (name != "broadcast") == inward]
-        names = dict.fromkeys(name for name, _ in steps if (name != "broadcast") == inward)
-        _tree(axes, n, shown, inward=inward)
-        axes.set_title(", ".join(names), loc="left")
+        _tree(axes, way)
+        axes.set_title(", ".join(way.names), loc="left")
     axes = figure.add_subplot(grid[:, 1])
     _slots(axes, slots_over_time(mapping), [step for _, step in steps])
     title = f"slots of {n} tokens: {len(steps)} steps, ids of at most {mapping.max_id_bits} bits"
@@ -91,13 +92,32 @@ def _steps(mapping: RelayMapping) -> list[tuple[str, Absorb]]:
     return [(stage.name, step) for stage in stages for step in stage.steps]
 
 
-def _tree(axes: Axes, n: int, steps: Sequence[tuple[int, Absorb]], *, inward: bool) -> None:
-    """Draw the tokens in levels below their roots, and an arrow from key to query for every step."""
-    parents: dict[int, int] = {}
-    for _, step in steps:
-        child, parent = (step.key, step.query) if inward else (step.query, step.key)
-        parents.setdefault(child, parent)
-    places = _levels(n, parents)
+class _Way:
+    """The way in, to the roots, or the way out: what comes from upstream or is released belongs to the way in.
+
+    `names` are those of its stages, `places` the tokens' places in the drawing, `numbers` the steps of every pair
+    (key, query).
+    """
+
+    def __init__(self, n: int, steps: Sequence[tuple[str, Absorb]], *, inward: bool) -> None:
+        mine = [
+            (number, name, step)
+            for number, (name, step) in enumerate(steps, start=1)
+            if (name != "broadcast") == inward
+        ]
+        parents: dict[int, int] = {}
+        self.names = list(dict.fromkeys(name for _, name, _ in mine))
+        self.numbers: dict[tuple[int, int], list[int]] = {}
+        for number, _, step in mine:
+            child, parent = (step.key, step.query) if inward else (step.query, step.key)
+            parents.setdefault(child, parent)
+            self.numbers.setdefault((step.key, step.query), []).append(number)
+        self.places = _levels(n, parents)
+
+
+def _tree(axes: Axes, way: _Way) -> None:
+    """Draw the tokens in levels below their roots; arrows from key to query carry the numbers of their steps."""
+    places = way.places
     for token, place in places.items():
         axes.text(
             *place,
@@ -108,18 +128,19 @@ def _tree(axes: Axes, n: int, steps: Sequence[tuple[int, Absorb]], *, inward: bo
             bbox={"boxstyle": "circle,pad=0.25", "fc": "white", "ec": PALETTE[token % len(PALETTE)]},
             zorder=3,
         )
-    for number, step in steps:
-        start, end = places[step.key], places[step.query]
+    for (key, query), numbers in way.numbers.items():
+        start, end = places[key], places[query]
+        own = 0.6 if end[1] > start[1] else 0.5  # nearer to a child than to its parent, where arrows meet
         axes.annotate(
             "", end, start, arrowprops={"arrowstyle": "-|>", "color": MUTED, "shrinkA": 9, "shrinkB": 9, "lw": 0.8}
         )
         axes.annotate(
-            str(number),
-            ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2),
-            xytext=(6 if end[0] >= start[0] else -6, 0),
+            ", ".join(map(str, numbers[:MOST_NUMBERS])) + ", …" * (len(numbers) > MOST_NUMBERS),
+            (own * start[0] + (1 - own) * end[0], own * start[1] + (1 - own) * end[1]),
+            xytext=(4 if end[0] >= start[0] else -4, 0),
             textcoords="offset points",
             fontsize=6,
-            ha="center",
+            ha="left" if end[0] >= start[0] else "right",
             va="center",
         )
     xs, ys = zip(*places.values(), strict=True)
@@ -155,6 +176,8 @@ def _levels(n: int, parents: dict[int, int]) -> dict[int, tuple[float, float]]:
 
 
 def _slots(axes: Axes, moments: list[list[tuple[int, int]]], steps: Sequence[Absorb]) -> None:
+    line = max(_bits(high) for slots in moments for _, high in slots) / 34  # height of a label
+    labels: list[tuple[float, float]] = []
     for token in range(len(moments[0])):
         colour, hatch = PALETTE[token % len(PALETTE)], HATCHES[token % len(HATCHES)][:2]
         held = [slots[token] for slots in moments]
@@ -163,8 +186,8 @@ def _slots(axes: Axes, moments: list[list[tuple[int, int]]], steps: Sequence[Abs
             low, high = held[start]
             axes.bar(
                 start,
-                high - low,
-                bottom=low + 1,  # 1 + v, for the logarithm
+                _bits(high) - _bits(low),
+                bottom=_bits(low),
                 width=end - start,
                 align="edge",
                 facecolor="white",
@@ -173,20 +196,30 @@ def _slots(axes: Axes, moments: list[list[tuple[int, int]]], steps: Sequence[Abs
                 linewidth=0.6,
             )
             label = {"facecolor": "white", "edgecolor": "none", "boxstyle": "square,pad=0.05"}
-            place = start + 0.5, _middle(held[start])
-            axes.text(*place, str(token), fontsize=6, ha="center", va="center", bbox=label)
+            y = _middle(held[start])
+            free = (
+                x
+                for x in np.arange(start + 0.5, end, 0.5)
+                if all(abs(x - other) > 0.4 or abs(y - height) > line for other, height in labels)
+            )
+            labels.append((float(next(free, start + 0.5)), y))
+            axes.text(*labels[-1], str(token), fontsize=6, ha="center", va="center", bbox=label)
     for time, ((before, after), step) in enumerate(zip(pairwise(moments), steps, strict=True), start=1):
         source, goal = _middle(before[step.key]), _middle(after[step.query])
         arrow = {"arrowstyle": "-|>", "color": INK, "lw": 0.7, "shrinkA": 0, "shrinkB": 3}
         axes.annotate("", (time + 0.3, goal), (time, source), arrowprops=arrow)
         axes.axvline(time, color=PALE, linewidth=0.4, zorder=0)
-    axes.set_yscale("log", base=2)
-    axes.set_ylim(bottom=0.8)
+    axes.set_ylim(bottom=-0.3)
     axes.set_xlim(0, len(moments))
     axes.set_xticks([time + 0.5 for time in range(len(moments))], [str(time) for time in range(len(moments))])
     axes.set_xlabel("after step")
-    axes.set_ylabel(r"$1 + u^T Z_k / \delta$")
+    axes.set_ylabel(r"$\log_2 (1 + u^T Z_k / \delta)$, bits")
 
 
 def _middle(slot: tuple[int, int]) -> float:
-    return float(np.sqrt((slot[0] + 1) * (slot[1] + 1)))
+    return (_bits(slot[0]) + _bits(slot[1])) / 2
+
+
+def _bits(value: int) -> float:
+    """Return log2(1 + v), also where v is beyond float64."""
+    return log2(value + 1)

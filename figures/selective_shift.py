@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from constructions.blocks import SelectiveShift
 from constructions.contextual_mapping import build_mapping
 from constructions.numbers import ProofError
+from constructions.selective_shift import SelectiveShifts
 from figures._trace import Step, trace
 from figures.style import FULL, INK, MUTED, SIGNAL, new_figure, styled, token_style
 from theory.families import parse_family
@@ -31,6 +32,7 @@ __all__ = ["draw", "example", "shifts"]
 
 LARGEST = 40
 """Lines of a readable figure."""
+MOST_TOKENS = 12
 SHORT = 100_000
 """From here on a number is printed in two digits and a power of ten."""
 MOST = 10**300
@@ -52,12 +54,10 @@ def shifts(mapping: StagedMapping, grid: npt.ArrayLike, most: int = LARGEST) -> 
     ProofError
         If the mapping starts with no selective shift.
     """
-    steps = [
-        step for step in trace(mapping, grid, most * mapping.pattern.p) if isinstance(step.block, SelectiveShift)
-    ]
-    if not steps:
+    if not isinstance(mapping.stages[0], SelectiveShifts):
         raise ProofError(f"the {mapping.construction} construction starts with no selective shift: choose paper")
-    return steps[:most]
+    steps = trace(mapping, grid, most * mapping.pattern.p)
+    return [step for step in steps if isinstance(step.block, SelectiveShift)][:most]
 
 
 @styled
@@ -74,10 +74,12 @@ def draw(mapping: StagedMapping, steps: Sequence[Step]) -> Figure:
     Raises
     ------
     ValueError
-        If there is no step, or u^T Z is too large for an axis.
+        If there is no step, there are too many tokens, or u^T Z is too large for an axis.
     """
     if not steps:
         raise ValueError("there is no selective shift to draw: give at least one")
+    if len(steps[0].before) > MOST_TOKENS:
+        raise ValueError(f"{len(steps[0].before)} tokens: a number line shows at most {MOST_TOKENS}")
     if max(steps[-1].after) >= MOST:
         raise ValueError("u^T Z leaves every axis: take a smaller n, d or 1/delta for this figure")
     figure = new_figure(FULL, 0.75 + 0.17 * (len(steps[0].before) // 6) + 0.42 * (len(steps) + 1))

@@ -50,7 +50,8 @@ def draw(panels: Mapping[str, ValueMapping]) -> Figure:
     """
     if not panels or any(values.ids.size > MOST_WINDOWS for values in panels.values()):
         raise ValueError(f"the figure shows value mappings of at most {MOST_WINDOWS} windows: draw a smaller case")
-    figure = new_figure(FULL, 2.9)
+    most = max(values.ids.size for values in panels.values())
+    figure = new_figure(FULL, min(max(2.9, 1.2 + 0.14 * most), 6.0))
     axes_row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (title, values) in zip(axes_row, panels.items(), strict=True):
         _panel(axes, values)

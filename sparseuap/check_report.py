@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from theory.patterns import SparsityPattern
     from verify.pattern_verdict import PatternVerdict
 
-__all__ = ["as_json", "as_text"]
+__all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
 
 RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
@@ -81,6 +81,30 @@ def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> di
 def as_text(verdict: PatternVerdict, source: str, *, growth: bool = False) -> str:
     """Return the verdict as text; a failing one ends with the sentence that a designer needs."""
     return "\n".join(_lines(verdict, source, growth=growth))
+
+
+def heads_as_json(
+    verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False
+) -> dict[str, Any]:
+    """Return the verdicts of heads that differ, each with the numbers of its heads."""
+    return {
+        "source": source,
+        "counting": "tokens, patterns and heads from 0",
+        "heads": [{"heads": numbers, **as_json(verdict, source, growth=growth)} for numbers, verdict in verdicts],
+    }
+
+
+def heads_as_text(verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False) -> str:
+    """Return the verdicts of heads that differ, one after the other."""
+    parts = []
+    for numbers, verdict in verdicts:
+        name = f"Head{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}, by itself"
+        parts.append(f"{name}\n{'-' * len(name)}\n{as_text(verdict, source, growth=growth)}\n")
+    parts.append(
+        "The heads differ. Each verdict is about a model in which every head attends like this one; what a token"
+        " sees through all heads of a layer is judged by --heads union."
+    )
+    return "\n".join(parts)
 
 
 def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[str]:

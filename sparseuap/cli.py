@@ -24,6 +24,9 @@ COMMANDS = {
     "report": "sparseuap.commands.report",
     "compare": "sparseuap.commands.compare",
     "families": "sparseuap.commands.families",
+    "grow": "sparseuap.commands.grow",
+    "sweep": "sparseuap.commands.sweep",
+    "repair": "sparseuap.commands.repair",
 }
 BAD_INPUT = 2
 

@@ -171,15 +171,14 @@ def command_lines(
     proof
         Names the construction, d and delta that were taken.
     """
-    run = isinstance(proof, Proof)
-    if run:
+    if isinstance(proof, Proof):
         taken = {"d": proof.mapping.d, "delta": f"1/{proof.mapping.K}", "construction": proof.mapping.construction}
         options, given = {**options, **taken}, given | set(taken)
     else:
         given -= {"construction"}
     lines = {}
     for name, known in OPTIONS.items():
-        if name in ("prove", "error") and not run:
+        if name in ("prove", "error") and isinstance(proof, str):
             continue
         words = ["sparseuap", name, source, *(["--out", "report"] if name == "report" else [])]
         for option in known:

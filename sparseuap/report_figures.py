@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparseuap.report_html import Markup, escape
+from sparseuap.report_html import Markup, escape, formula, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,15 +35,15 @@ LONGEST_NAME = 40
 CAPTIONS = {
     "contextual_mapping": (
         "The contextual mapping: all ids of all inputs",
-        "Every column is an input, every mark the id of one token, in order of size: equal ids, and only those, lie in"
-        " one row. No two ids of one input are alike (7.1), and different inputs share none (7.2) unless a red line joins"
-        " them; of a pattern that is not strongly connected, tokens share the ids of inputs that they cannot tell apart.",
+        "Every column is an input, every mark the id of one token, in order of size: equal ids, and only those,"
+        " lie in one row. No two ids of one input are alike (7.1), and different inputs share none (7.2) unless a"
+        " red line joins them.",
     ),
     "value_mapping": (
         "The value mapping: windows, ids, outputs",
-        "Lemma 8: one feed-forward layer for every cell H and token k, from top to bottom. It writes the output over the"
-        " column whose id lies in its window (square); the circle is where the written output then lies. Where one"
-        " would lie in the window of a layer still to come, one more layer first lifts every id.",
+        "Lemma 8: one feed-forward layer for every cell H and token k, from top to bottom. It writes the output"
+        " over the column whose id lies in its window (square); the circle is where the written output then lies."
+        " Where one would lie in the window of a layer still to come, one more layer first lifts every id.",
     ),
 }
 """Captions of figures whose own speaks of further panels."""
@@ -59,9 +59,7 @@ def verdict_figures(verdict: PatternVerdict, source: str) -> Markup:
         from theory.hops import growth as grow
 
         curve = grow(pattern, verdict.hops.s)
-        return _figure(
-            module.draw({name: curve}, {name: module.first_seen(pattern, len(curve.min))}, pattern.n)
-        )
+        return _figure(module.draw({name: curve}, {name: module.first_seen(pattern, len(curve.min))}, pattern.n))
 
     return _all(
         ("pattern_matrices", lambda module: module.draw({name: verdict})),
@@ -73,12 +71,15 @@ def verdict_figures(verdict: PatternVerdict, source: str) -> Markup:
 def proof_figures(proof: Proof) -> Markup:
     """Return the figures of the construction that was run."""
     from constructions.cells import cell_count, cells
+    from constructions.dependence import reach_matrix
 
     mapping, network = proof.mapping, proof.network
     d, n, levels = mapping.d, mapping.pattern.n, mapping.K
 
     def ids(module: Any) -> Figure:
         count = cell_count(d, n, levels)
+        if not reach_matrix(mapping.pattern).all():
+            raise ValueError("not every token sees every token, so many inputs rightly share an id")
         if count * n > MOST_IDS:
             raise ValueError(f"all ids of all inputs are drawn up to {MOST_IDS} of them: draw a smaller case")
         title = f"{mapping.construction}: {count * n} ids of {count} inputs"
@@ -88,7 +89,7 @@ def proof_figures(proof: Proof) -> Markup:
 
     def staircase(module: Any) -> Figure:
         if n * levels > MOST_STEPS:
-            raise ValueError(f"the staircase is drawn for at most {MOST_STEPS} steps: fewer tokens or a larger delta fit")
+            raise ValueError(f"the staircase is drawn for at most {MOST_STEPS} steps: fewer tokens do")
         return _figure(module.draw(mapping, ALPHA, rising))
 
     wanted: list[Wanted] = [("quantization", staircase)]
@@ -100,7 +101,9 @@ def proof_figures(proof: Proof) -> Markup:
     wanted.append(("contextual_mapping", ids))
     if network is not None:
         values = network.values
-        wanted.append(("value_mapping", lambda module: module.draw({f"target {_plain(network.target.name)}": values})))
+        wanted.append(
+            ("value_mapping", lambda module: module.draw({f"target {_plain(network.target.name)}": values}))
+        )
     return _all(*wanted)
 
 
@@ -114,7 +117,7 @@ def error_figures(study: ErrorStudy) -> Markup:
     def by_layer(module: Any) -> Figure:
         count = cell_count(d, n, levels)
         if count * n > MOST_IDS * 4:
-            raise ValueError("the error of every layer is drawn for small cases: fewer tokens or a larger delta fit")
+            raise ValueError("the error of every layer is drawn for small cases: fewer tokens do")
         rising = [row.t for row in study.rows][-MOST_RUNS:]
         runs = module.layer_errors(mapping, study.rho, rising, cells(d, n, levels, 0, count))
         return _figure(module.draw({f"{study.rho.name}, {mapping.construction} construction": runs}))
@@ -122,7 +125,9 @@ def error_figures(study: ErrorStudy) -> Markup:
     def slice_of(module: Any) -> Figure:
         from constructions.relaxation import soften
 
-        return _figure(module.draw(module.sample_slice(soften(study.network, study.rho, study.rows[-1].t, 0.08), 160)))
+        return _figure(
+            module.draw(module.sample_slice(soften(study.network, study.rho, study.rows[-1].t, 0.08), 160))
+        )
 
     wanted: list[Wanted] = [
         ("error_against_t", lambda module: module.draw([study])),
@@ -150,25 +155,26 @@ def _one(name: str, draw: Callable[[Any], Any]) -> Markup:
     try:
         drawing = draw(entry.load())
     except ValueError as error:  # every floor's bad-input errors are ValueErrors, with one clear line
-        return Markup(
-            f'<p class="absent"><strong>{escape(title)}</strong> is left out. {_sentence(str(error))}</p>'
-        )
+        why = escape(str(error).rstrip("."))
+        return Markup(f'<p class="absent"><strong>{formula(title)}</strong> is left out: {why}.</p>')
     image = inline_svg(drawing, name, title)
     return Markup(
         f'<figure id="figure-{name}"><div class="sheet" tabindex="0" role="region" '
         f'aria-label="{escape(title)}">{image}</div>'
-        f"<figcaption><strong>{escape(title)}.</strong> {_caption(caption)}</figcaption></figure>"
+        f"<figcaption><strong>{formula(title)}.</strong> {_caption(caption)}</figcaption></figure>"
     )
-
-
-def _sentence(text: str) -> Markup:
-    return escape(text[:1].upper() + text[1:] + ("" if text.endswith(".") else "."))
 
 
 def _caption(text: str) -> Markup:
     """Return a docstring's text as HTML: paragraphs run on, and what is in backticks is code."""
-    flat = escape(" ".join(text.split()))
-    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", flat))
+    pieces = re.split(r"`+([^`]+)`+", " ".join(text.split()))
+    return join(
+        (
+            Markup(f"<code>{escape(piece)}</code>") if odd % 2 else formula(piece)
+            for odd, piece in enumerate(pieces)
+        ),
+        "",
+    )
 
 
 def _plain(source: str) -> str:

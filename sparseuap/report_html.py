@@ -4,12 +4,36 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from typing import TYPE_CHECKING, Any
+
+from theory.wording import EXACT_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Markup", "badge", "escape", "facts", "join", "number", "script_json", "section", "table"]
+__all__ = ["Markup", "badge", "escape", "facts", "formula", "join", "number", "script_json", "section", "table"]
+
+LETTERS = {
+    "alpha": "α",
+    "delta": "δ",
+    "eta": "η",
+    "gamma": "γ",
+    "phi": "φ",
+    "psi": "ψ",
+    "rho": "ρ",
+    "zeta": "ζ",
+    "Delta": "Δ",
+    "Omega": "Ω",
+    "Psi": "Ψ",
+    "fbar": "f̄",
+    "gbar": "ḡ",
+}
+SIGNS = {"-&gt;": "→", "&gt;=": "≥", "&lt;=": "≤", " - ": " − "}
+POWER = re.compile(r"\^(?:\{([^{}]*)\}|\(([^()]*)\)|(-?[A-Za-z0-9]+))")
+INDEX = re.compile(
+    r"((?<![A-Za-z0-9_])(?:[A-Za-z]~?|max|min)|</sup>|\))_(?:\{([^{}]*)\}|(gamma\([^()]*\)|[A-Za-z0-9]+))"
+)
 
 
 class Markup(str):
@@ -27,6 +51,23 @@ def escape(value: object) -> Markup:
     ('&lt;b&gt; &amp; &quot;c&quot;', '<b>')
     """
     return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+
+
+def formula(text: str) -> Markup:
+    """Return a sentence with the formulas in it, as the docstrings write them, as a page shows them.
+
+    Examples
+    --------
+    >>> formula("z~_gamma(n) < n delta^{-nd}, S_k^t & paper_notes")
+    'z̃<sub>γ(n)</sub> &lt; n δ<sup>-nd</sup>, S<sub>k</sub><sup>t</sup> &amp; paper_notes'
+    """
+    shown = str(escape(text))
+    for written, sign in SIGNS.items():
+        shown = shown.replace(written, sign)
+    shown = POWER.sub(lambda found: f"<sup>{found[1] or found[2] or found[3]}</sup>", shown)
+    shown = INDEX.sub(lambda found: f"{found[1]}<sub>{found[2] or found[3]}</sub>", shown)
+    shown = re.sub(rf"\b({'|'.join(LETTERS)})\b", lambda found: LETTERS[found[1]], shown)
+    return Markup(re.sub(r"\b([A-Za-z])~", "\\1\u0303", shown))
 
 
 def join(parts: Iterable[object], between: str = "\n") -> Markup:
@@ -54,13 +95,14 @@ def number(value: float | int | str | None, digits: int = 5) -> str:
 
     Examples
     --------
-    >>> number(12345), number(0.000123456), number(None)
-    ('12\u202f345', '0.00012346', '–')
+    >>> number(12345).split(), number(0.000123456), number(None), number(2**99)
+    (['12', '345'], '0.00012346', '–', '100 bits')
     """
     if value is None:
         return "–"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f") if abs(value).bit_length() <= 63 else f"{value.bit_length()} bits"
+        bits = value.bit_length()
+        return f"{value:,}".replace(",", "\u202f") if bits <= EXACT_BITS else f"{bits} bits"
     return value if isinstance(value, str) else f"{value:.{digits}g}"
 
 
@@ -90,7 +132,8 @@ def table(caption: str, headings: Sequence[object], rows: Iterable[Sequence[obje
 def facts(pairs: Iterable[tuple[str, object]]) -> Markup:
     """Return a list of named facts; what is markup has a line of its own."""
     items = "".join(
-        f"<div class='{'wide' if isinstance(value, Markup) else ''}'><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        f"<div class='{'wide' if isinstance(value, Markup) else 'fact'}'>"
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in pairs
     )
     return Markup(f'<dl class="facts">{items}</dl>')
@@ -105,12 +148,12 @@ def section(name: str, title: str, parts: Iterable[object]) -> Markup:
 
 
 def script_json(name: str, data: Any) -> Markup:
-    """Return data for a script of the page; no `<` is left that could end the element.
+    """Return data for a script of the page; nothing in it can end the element.
 
     Examples
     --------
-    >>> script_json("x", ["</script>"])
-    '<script type="application/json" id="x">["\\\\u003c/script>"]</script>'
+    >>> script_json("x", ["</script>"]).count("</script>")
+    1
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')

@@ -92,7 +92,8 @@ def page(report: Report, progress: Callable[[str, float | None], None] | None = 
     }
     say("drawing the figures of the proof", None)
     if isinstance(report.proof, str):
-        parts["proof"], parts["player"] = [_absent(report.proof)], [_absent(report.proof)]
+        parts["proof"] = [_absent(report.proof)]
+        parts["player"] = [_absent("There are no layers to step through without the proof.")]
     else:
         parts["proof"] = [proof_part(report.proof, report.target), proof_figures(report.proof)]
         parts["player"] = [_player(report.proof, report.seed)]

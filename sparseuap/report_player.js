@@ -4,6 +4,7 @@
   const part = (name) => document.getElementById("player-" + name);
   const total = data.layers.length;
   const PACE = 900; // milliseconds a layer
+  const PRINTED = 200; // layers up to which the whole table goes on paper
   let states = []; // states[i][token]: the value after i layers
   let shown = []; // the layers that the slider walks through
   let place = 0;
@@ -37,8 +38,8 @@
       changes.forEach(([token, value]) => { next[token] = BigInt(value); });
       states.push(next);
     });
-    const bits = logarithm(extremes(states.flat())[1]);
-    part("scale").value = bits > 14 ? "log" : "whole";
+    const [first, all] = [states[0], states.flat()].map((values) => extremes(values)[1]);
+    part("scale").value = all > 64n * first ? "log" : "whole";
     choose();
   }
 
@@ -74,7 +75,7 @@
   }
 
   function describe(layer) {
-    if (layer === 0) return ["Start", "The quantized input with its positional embedding, u^T H."];
+    if (layer === 0) return ["Start", "The quantized input with its positional embedding, uᵀH."];
     if (layer > total) {
       return ["Value mapping", data.value_layers + " feed-forward layers read the ids and write the outputs."];
     }
@@ -111,7 +112,7 @@
       const moved = value !== before[token];
       const row = add(part("rows"), "tr", undefined, moved ? "moved" : "");
       add(row, "th", String(token)).scope = "row";
-      add(row, "td", input.grid.map((line) => line[token]).join(", "), "number");
+      add(row, "td", input.grid.map((line) => line[token]).join(", "), "number entry");
       const cell = add(row, "td", size(value), "number value");
       cell.title = value.toString();
       const track = add(add(row, "td", undefined, "axis"), "div", undefined, "track");
@@ -194,7 +195,11 @@
   part("scale").onchange = show;
   part("skip").onchange = choose;
   part("all").ontoggle = () => { if (part("all").open) tabulate(); };
-  window.addEventListener("beforeprint", () => { part("all").open = true; tabulate(); });
+  window.addEventListener("beforeprint", () => {
+    if (shown.length > PRINTED) return;
+    part("all").open = true;
+    tabulate();
+  });
   part("box").addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const name = event.target.tagName;

@@ -1,7 +1,7 @@
 """What the report's player shows: u^T Z of every token after every layer of the contextual mapping.
 
 The layers are the literal blocks of the mapping's stages, applied one by one in exact integers, in units of delta.
-Numbers are text, because JSON readers lose the digits of large ones; thresholds are doubled (2 b), as in the blocks.
+Numbers are text, because JSON readers lose the digits of large ones; thresholds are doubled, as in the blocks.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def player_data(proof: Proof, seed: int = 0) -> dict[str, Any] | str:
     Returns
     -------
     dict
-        `layers`: for every layer its `stage`, `text`, `kind`, `pattern`, `factor` and doubled `band` (the window of
-        a selective shift, the slot of a feed-forward layer). `inputs`: for every input its `grid`, the `start`
+        `layers`: for every layer its `stage`, `text`, `kind`, `pattern`, `factor` and doubled `band` (the window
+        of a selective shift, the slot of a feed-forward layer). `inputs`: for every input its `grid`, the `start`
         values, for every layer the `changes` [token, value], and the `outputs` that the value mapping writes.
 
     Examples
@@ -49,7 +49,7 @@ def player_data(proof: Proof, seed: int = 0) -> dict[str, Any] | str:
     >>> from verify.proof import prove
     >>> data = player_data(prove(star(4, 1), d=1, delta="1/2", construction="relay"))
     >>> len(data["layers"]), len(data["inputs"]), data["inputs"][0]["start"]
-    (30, 16, ['0', '2', '4', '6'])
+    (30, 16, ['0', '3', '4', '7'])
     """
     mapping = proof.mapping
     n, count = mapping.pattern.n, mapping.attention_layers + mapping.feed_forward_layers
@@ -141,7 +141,9 @@ def _layer(stage: str, note: str, block: AttentionBlock | FeedForwardBlock) -> d
     data: dict[str, Any] = {"stage": stage, "note": note}
     match block:
         case SelectiveShift(layer=layer, factor=factor, low2=low2, high2=high2):
-            text = f"selective shift: adds {_number(factor)} (max − min) where {_half(low2)} < uᵀZ < {_half(high2)}"
+            text = (
+                f"selective shift: adds {_number(factor)} (max − min) where {_half(low2)} < uᵀZ < {_half(high2)}"
+            )
             data |= {"kind": "shift", "pattern": layer, "factor": str(factor), "band": [str(low2), str(high2)]}
         case AllMaxShift(layer=layer, factor=factor):
             text = f"all-max-shift: adds {_number(factor)} times the greatest value it attends to to every token"

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from sparseuap import check_report, error_report, prove_report
-from sparseuap.report_html import Markup, badge, escape, facts, join, number, table
+from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from theory.wording import name_number
@@ -47,9 +47,9 @@ def verdict_line(verdict: PatternVerdict, source: str) -> Markup:
 def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
     """Return the assumptions with their evidence, and what every theorem says."""
     data = check_report.as_json(verdict, source)
-    formula = data["connections_formula"]
+    count = data["connections_formula"]
     connections = f"{number(data['connections'])}, {100 * data['density']:.3g} % of dense"
-    counted = [] if formula is None else [("By the formula n(2w+r+g)", number(formula))]
+    counted = [] if count is None else [("By the formula n(2w+r+g)", number(count))]
     violations = ", ".join(f"token {token} in pattern {layer}" for layer, token in data["violations"][:3])
     assumptions = [
         (
@@ -58,11 +58,16 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
             badge("holds" if data["assumption_1_1"] else "fails"),
             f"{data['violation_count']} times not: {violations} …" if violations else "it does, in every pattern",
         ),
-        ("1.2", "the union digraph has a Hamiltonian path", badge(verdict.path.answer.value), verdict.path.why),
+        (
+            "1.2",
+            "the union digraph has a Hamiltonian path",
+            badge(verdict.path.answer.value),
+            formula(verdict.path.why),
+        ),
         ("1.3", "after s layers every token sees every token", badge(verdict.hops.answer.value), verdict.hops.why),
     ]
     theorems = [
-        (item.source, badge(item.says.value), item.functions, item.why) for item in verdict.statements
+        (item.source, badge(item.says.value), item.functions, formula(item.why)) for item in verdict.statements
     ]
     parts: list[object] = [
         facts(
@@ -89,12 +94,10 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
             )
         )
     gamma = verdict.path.path
-    if gamma is not None:
+    if gamma is not None and "..." in verdict.path.why:
         chain = " → ".join(str(token) for token in gamma[:SHOWN_TOKENS].tolist())
         more = "" if len(gamma) <= SHOWN_TOKENS else f" → … ({len(gamma)} tokens, all in the certificate)"
-        parts.append(
-            Markup(f"<p>Hamiltonian path γ of Assumption 1.2: <code>{escape(chain + more)}</code></p>")
-        )
+        parts.append(Markup(f"<p>Hamiltonian path γ of Assumption 1.2: <code>{escape(chain + more)}</code></p>"))
     return join(parts)
 
 
@@ -107,32 +110,30 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
     )
     if len(text) > SHOWN_CERTIFICATE:
         return words
-    return join(
-        [words, Markup(f"<details><summary>The certificate</summary><pre>{escape(text)}</pre></details>")]
-    )
+    return join([words, Markup(f"<details><summary>The certificate</summary><pre>{escape(text)}</pre></details>")])
 
 
 def proof_part(proof: Proof, target: str) -> Markup:
     """Return what was built, what was run, and every statement that was checked."""
     mapping, ids = proof.mapping, proof.ids
-    used, formula = prove_report.layers(proof)
+    used, expected = prove_report.layers(proof)
     dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
     rows = [
         (
             prove_report.FAMILIES[family],
             "not built" if used[family] is None else name_number(used[family]),
-            name_number(formula[family]),
+            name_number(expected[family]),
             name_number(dense.get(family)),
         )
         for family in prove_report.FAMILIES
-        if formula[family] or used[family]
+        if expected[family] or used[family]
     ]
     checks = [
         (
             check.name,
             badge(check.answer.value),
             f"{'all ' if check.exhaustive else ''}{number(check.inputs)}" if check.inputs else "–",
-            check.statement if check.answer is Answer.HOLDS else f"{check.statement}. {check.why}",
+            formula(check.statement if check.answer is Answer.HOLDS else f"{check.statement}. {check.why}"),
         )
         for check in proof.checks
     ]
@@ -140,7 +141,7 @@ def proof_part(proof: Proof, target: str) -> Markup:
     parts: list[object] = [
         Markup(
             f'<p class="verdict">{badge("holds" if proof.holds else "fails")} {word} '
-            f"Run on {escape(proof.inputs.description)}.</p>"
+            f"Run on {formula(proof.inputs.description)}.</p>"
         ),
         facts(
             [
@@ -196,7 +197,7 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
     ]
     headings = (
         "t",
-        "d_p(f, g)",
+        formula("d_p(f, g)"),
         "f − f̄, grid",
         "ḡ − g, no ramp",
         "its bound",
@@ -219,12 +220,14 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
                 ]
             ),
             Markup(
-                "<p>With ρ[t ·] for hardmax and ReLUs for steps. “t measured” is the least at which the ids of the "
-                "cells are right, “t guaranteed” what the bound of Lemma 4 asks for. A dash: nothing is claimed.</p>"
+                "<p>With ρ[t ·] for hardmax and ReLUs for steps. “t measured” is the least at which the ids of "
+                "the cells are right, “t guaranteed” what the bound of Lemma 4 asks for. A dash: nothing is "
+                "claimed.</p>"
             ),
             table("Error against t", headings, rows, "rrrrrrrrr"),
             Markup(
-                f'<p class="note">Grid: {escape(found.discretization.method)}. Ramp: {escape(found.ramp.method)}. '
+                f'<p class="note">Grid: {formula(found.discretization.method)}. '
+                f"Ramp: {formula(found.ramp.method)}. "
                 f"Seed {study.seed}, 99 % intervals.</p>"
             ),
         ]
@@ -238,7 +241,9 @@ def _share(share: float) -> str:
 
 def how_to_part(commands: dict[str, str], seed: int, digest: str) -> Markup:
     """Return the command lines, the seed, the pattern's digest and the versions."""
-    lines = [Markup(f"<dt>{escape(name)}</dt><dd><code>{escape(line)}</code></dd>") for name, line in commands.items()]
+    lines = [
+        Markup(f"<dt>{escape(name)}</dt><dd><code>{escape(line)}</code></dd>") for name, line in commands.items()
+    ]
     return join(
         [
             Markup('<dl class="commands">'),

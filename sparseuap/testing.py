@@ -35,7 +35,7 @@ def assert_universal(pattern: SparsityPattern | str, for_: str = "all") -> None:
     Parameters
     ----------
     pattern
-        A pattern, or a SOURCE as the command line takes it (``"star:n=16,w=1"``, a file, ``"module:callable?n=64"``).
+        A pattern, or a SOURCE as the command line takes it: ``"star:n=16,w=1"``, a file, ``"module:mask?n=8"``.
     for_
         ``"all"`` continuous functions, or ``"causal"`` ones (output k depends on tokens 0..k).
 

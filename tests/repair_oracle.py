@@ -43,7 +43,9 @@ def good(n: int, wanted: str) -> Bools:
     if wanted == "paper":
         some = np.zeros(masks.size, dtype=bool)
         for order in permutations(range(n)):
-            some |= np.logical_and.reduce([np.ones(masks.size, dtype=bool), *(has[step] for step in pairwise(order))])
+            some |= np.logical_and.reduce(
+                [np.ones(masks.size, dtype=bool), *(has[step] for step in pairwise(order))]
+            )
         return some & good(n, "all")
     reached = {pair: bits.copy() for pair, bits in has.items()}
     for middle in range(n):
@@ -51,7 +53,8 @@ def good(n: int, wanted: str) -> Bools:
             if middle not in (one, other):
                 reached[one, other] |= reached[one, middle] & reached[middle, other]
     needed = [(k - 1, k) for k in range(1, n)] if wanted == "causal" else pairs(n)
-    return np.logical_and.reduce([np.ones(masks.size, dtype=bool), *(reached[pair] for pair in needed)])
+    enough: Bools = np.logical_and.reduce([np.ones(masks.size, dtype=bool), *(reached[pair] for pair in needed)])
+    return enough
 
 
 @cache
@@ -67,3 +70,30 @@ def fewest(n: int, wanted: str, *, rising: bool = False) -> npt.NDArray[np.int8]
             left[without] = np.minimum(left[without], left[without | 1 << bit] + 1)
         if np.array_equal(before, left):
             return np.minimum(left, FAR)
+
+
+def renamed(n: int, masks: npt.NDArray[np.int64], name: tuple[int, ...], *, turned: bool) -> npt.NDArray[np.int64]:
+    """Rename the tokens of many masks at once; `turned` also turns all edges round."""
+    place = {pair: bit for bit, pair in enumerate(pairs(n))}
+    found = np.zeros_like(masks)
+    for bit, (key, query) in enumerate(pairs(n)):
+        one, other = name[key], name[query]
+        found |= ((masks >> bit) & 1) << place[(other, one) if turned else (one, other)]
+    return found
+
+
+def representatives(n: int, wanted: str) -> list[int]:
+    """List one mask of every class of masks that need the same number of edges by symmetry.
+
+    For all functions and for the paper, tokens may be renamed at will; causal reach allows only to count the
+    tokens from the other end with all edges turned round.
+    """
+    masks = np.arange(1 << (n * (n - 1)))
+    if wanted == "causal":
+        names, turned = [tuple(range(n - 1, -1, -1))], True
+    else:
+        names, turned = list(permutations(range(n))), False
+    for name in names:
+        masks = masks[masks <= renamed(n, masks, name, turned=turned)]
+    chosen: list[int] = masks.tolist()
+    return chosen

@@ -79,6 +79,15 @@ def test_affine_layers_scale_the_error() -> None:
     assert (zeta, eta) == (math.inf, 0.0)
 
 
+def test_affine_layers_are_rounded() -> None:
+    """By units of 2^-53 of the slot and of the result; never by more than 15 times the error."""
+    every = np.ones(1, dtype=bool)
+    ranges = AffineRanges(every, ~every, 3.0, 100.0, np.array([1.0]), np.array([400.0]))
+    for error, rounding in ((0.01, 2.0**-53 * 1300), (1e-16, 15 * 3e-16), (0.0, 0.0)):
+        after, _, _ = ranges.advance(np.array([error, 0.0]), Relaxation(SOFTMAX, 1.0, 0.5))
+        assert after[0] - 3 * error == pytest.approx(rounding, rel=0.02, abs=1e-30)
+
+
 def test_the_formulas_cover_the_recursion() -> None:
     """The displayed formulas, with one e and one eta for all, are never below what the recursion computes."""
     shown = formulas()
@@ -112,9 +121,9 @@ def test_rounding_is_added_where_numbers_are_no_integers() -> None:
 
 
 def test_an_error_below_a_quarter_of_the_last_place_is_rounded_away() -> None:
-    """The result is at least 30, so its last place is 2^-48."""
+    """The result is at least 30, so floats near it are 30 2^-53 apart at least."""
     ranges = _attention(_head(1), _head(1), selected=False)
-    for error, kept in ((2.0**-55, 0.0), (2.0**-46, 2.0**-46)):
+    for error, kept in ((29 * 2.0**-55, 0.0), (31 * 2.0**-55, 31 * 2.0**-55)):
         assert _step(ranges, [error, 0.0], 1e6, rounding=True) == pytest.approx(kept)
         assert _step(ranges, [error, 0.0], 1e6, rounding=False) == pytest.approx(error)
 

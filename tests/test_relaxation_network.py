@@ -160,6 +160,19 @@ def test_a_ramp_input_may_miss_every_window_and_stay_a_raw_id() -> None:
     assert not soft.quantization.good(units).any()
 
 
+@pytest.mark.parametrize(("construction", "least", "most"), [("paper", 0.0, 0.05), ("relay", 0.4, 0.7)])
+def test_ramp_inputs_reach_windows_in_the_relay_construction(construction: str, least: float, most: float) -> None:
+    """Relay's ids fill their slots, so half of what lies between two ids is read; the paper's ids are sparse."""
+    network = build_network(families.star(4, 1), 1, 2, parse_target("sort"), construction)
+    soft = soften(network, parse_map("softmax"), 1600.0, ALPHA)
+    rng = np.random.default_rng(0)
+    units = rng.integers(2, size=(1000, 1, 4)).astype(float)
+    units[np.arange(1000), 0, rng.integers(4, size=1000)] += 0.75 + 0.25 * rng.random(1000)
+    ids = soft.run_units(units).ids
+    read = np.isin(np.rint(ids), network.values.ids) & (np.abs(ids - np.rint(ids)) <= 0.25)
+    assert least <= read.mean() <= most
+
+
 @pytest.mark.parametrize("alpha", [0.5, 0.25, 0.01, 0.999])
 @pytest.mark.parametrize("levels", [2, 3])
 def test_quantization_fused_literal_and_by_formula(alpha: float, levels: int) -> None:

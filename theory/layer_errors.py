@@ -212,8 +212,8 @@ def _stored(error: Floats, rounding: Floats, least: Floats, unit: float) -> Floa
     """Return the error of an integer of at least `least`, below 2^53, after it was computed and rounded.
 
     A result that lies x from a representable number is rounded by at most x, so four operations multiply the error
-    by 16 at most; the caller says which is less, that or some units of the numbers' size. An error below a quarter of
-    the last place is rounded away: the result is the integer.
+    by 16 at most; the caller says which is less, that or some units of the numbers' size. An error below a quarter
+    of the last place is rounded away: the result is the integer.
     """
     total = error + rounding
     return np.where(total <= unit / 4 * least, 0.0, total)

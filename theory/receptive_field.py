@@ -1,7 +1,7 @@
 """Receptive fields: from which layer on a token sees another, residual connections included (paper, eq. 3).
 
-R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, from R_k^0 = {k}: what output k can depend on after t layers.
-With Assumption 1.1 these are the paper's S_k^t.
+R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, from R_k^0 = {k}: what output k can depend on after t
+layers. With Assumption 1.1 these are the paper's S_k^t.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class ReceptiveField:
     sizes
         Shape (layers + 1, n): entry (t, k) is |R_k^t|; row 0 is all ones.
     first_seen
-        Shape (n, n): the first t with key j in R_k^t at (k, j), -1 where `layers` do not suffice; None unless wanted.
+        Shape (n, n): the first t with key j in R_k^t at (k, j), -1 where `layers` do not suffice; None unless
+        wanted.
     """
 
     sizes: IntArray
@@ -136,6 +137,8 @@ def _one_layer(layer: Connections, words: Words) -> Words:
         end = int(np.searchsorted(layer.indptr, layer.indptr[begin] + budget, side="right")) - 1
         end = max(end, begin + 1)
         low, high = layer.indptr[begin], layer.indptr[end]
-        np.bitwise_or.reduceat(words[layer.keys[low:high]], layer.indptr[begin:end] - low, axis=0, out=after[begin:end])
+        np.bitwise_or.reduceat(
+            words[layer.keys[low:high]], layer.indptr[begin:end] - low, axis=0, out=after[begin:end]
+        )
         begin = end
     return after

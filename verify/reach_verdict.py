@@ -75,6 +75,7 @@ def reach_verdict(pattern: SparsityPattern, target: FunctionClass = FunctionClas
         advice = f"token {causal_cut.query} never sees token {causal_cut.key}, which comes before it"
     elif violations.size:
         layer, token = np.asarray(violations[0]).tolist()
-        more = f", nor do {len(violations) - 1} others" if len(violations) > 1 else ""
+        others = len(violations) - 1
+        more = f", nor do {others} others" if others > 1 else ", nor does 1 other" if others else ""
         advice = f"token {token} does not attend to itself in pattern {layer}{more}: add what is missing"
     return ReachVerdict(answer, reach, statement.why, advice)

@@ -1,4 +1,4 @@
-"""A repair put to the test: the repaired pattern is the old one with the additions, and the theorem applies to it."""
+"""A repair put to the test: the old pattern with the additions, and the theorem applies to it."""
 
 from __future__ import annotations
 

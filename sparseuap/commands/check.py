@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sparseuap.check_report import as_json, as_text
+from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_heads
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from verify.pattern_verdict import assess
@@ -34,6 +34,14 @@ EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
     show_default=True,
     help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
 )
+@click.option(
+    "--heads",
+    "heads_wanted",
+    type=click.Choice(["each", "union"]),
+    default="each",
+    show_default=True,
+    help="Where the heads differ: a verdict for each, or one for what a token sees through all heads of a layer.",
+)
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model: what can they see?")
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
@@ -48,6 +56,7 @@ EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 def command(
     source: str,
     target: str,
+    heads_wanted: str,
     layers: int | None,
     growth: bool,
     json_wanted: bool,
@@ -57,23 +66,37 @@ def command(
     """Check Assumptions 1.1-1.3 and every theorem on the pattern SOURCE.
 
     SOURCE is a family (star:n=16,w=1; see `sparseuap families`), a file (.json, .npz, .npy, .mtx, .graphml, edge
-    list), or module:callable?n=64.
+    list), a library's own form (flex:module:mask_mod?n=64, hf:config.json?n=64, layout:module:object?n=64,
+    flash:left,right?n=64), or module:callable?n=64.
 
     Exit status: 0 universal for the functions asked for (and, with --layers, seen within that many layers), 1
-    not, 2 bad input, 3 undecided.
+    not, 2 bad input, 3 undecided. Where heads differ: 1 if one of them is not, else 3 if one is undecided.
     """
     with Steps() as say:
         say("reading the pattern")
-        pattern = read_source(source)
-        verdict = assess(pattern, target=FunctionClass(target), layers=layers, time_limit=time_limit, progress=say)
+        heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
+        if file is not None and len(heads) > 1:
+            raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
+        verdicts = [
+            (
+                numbers,
+                assess(pattern, target=FunctionClass(target), layers=layers, time_limit=time_limit, progress=say),
+            )
+            for numbers, pattern in heads
+        ]
         if file is not None:
             say("writing the certificate")
-            _write_certificate(verdict, source, file)
-    if json_wanted:
-        click.echo(json.dumps(as_json(verdict, source, growth=growth), indent=2))
+            _write_certificate(verdicts[0][1], source, file)
+    if len(verdicts) > 1:
+        if json_wanted:
+            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
+        else:
+            click.echo(heads_as_text(verdicts, source, growth=growth))
+    elif json_wanted:
+        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
     else:
-        click.echo(as_text(verdict, source, growth=growth))
-    return EXIT[verdict.answer]
+        click.echo(as_text(verdicts[0][1], source, growth=growth))
+    return max((EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:

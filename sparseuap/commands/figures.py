@@ -84,7 +84,7 @@ def chosen(names: Sequence[str]) -> list[FigureEntry]:
 def gallery(entries: Sequence[FigureEntry], kind: str) -> str:
     """Return the page: every figure with its title and caption, which are its module's docstring.
 
-    >>> print(gallery(chosen(["relay"]), "png").splitlines()[-6])
+    >>> print(gallery(chosen(["relay"]), "png").splitlines()[-4])
     <img src="relay.png" alt="The relay construction: slots, gather and broadcast along the trees">
     """
     parts = [

@@ -70,7 +70,8 @@ def command(
 ) -> int:
     """Find the fewest connections that make the pattern SOURCE universal, and check the repaired pattern.
 
-    Exit status: 0 repaired, or nothing to do; 1 no repair exists; 2 bad input; 3 not found or not confirmed in time.
+    Exit status: 0 repaired, or nothing to do; 1 no repair exists; 2 bad input; 3 not found or not confirmed in
+    time.
     """
     functions = FunctionClass(target)
     with Steps() as say:

@@ -23,6 +23,7 @@ from verify.proof import Proof
 
 __all__ = ["command"]
 
+
 @click.command("report")
 @click.argument("source")
 @click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Folder for index.html.")
@@ -55,7 +56,7 @@ __all__ = ["command"]
 @click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")
 @click.option("--box", default="0,1", show_default=True, help="The domain is [A, B)^(d x n), as for error.")
 @click.pass_context
-def command(context: click.Context, source: str, folder: Path, **options: Any) -> int:
+def command(context: click.Context, /, source: str, folder: Path, **options: Any) -> int:
     """Write DIR/index.html, a page that needs nothing else: verdict, proof, figures, player, error.
 
     What a pattern is too large for, or not covered by, is left out with a sentence that says why.

@@ -33,20 +33,20 @@ RECURRENT = ("linear_attention", "mamba", "conv", "recurrent", "hybrid", "hybrid
 
 
 def full(n: int, *, causal: bool) -> Connections:
-    """All keys, or with `causal` those up to the query."""
+    """Return all keys, or with `causal` those up to the query."""
     after = 0 if causal else n - 1
     admit(n, interval_count(n, n - 1, after))
     return interval(n, n - 1, after)
 
 
 def near(n: int, radius: int) -> Connections:
-    """The keys with |k - j| <= radius."""
+    """Return A_k = {j : |k - j| <= radius}."""
     admit(n, interval_count(n, radius, radius))
     return interval(n, radius, radius)
 
 
 def sliding(n: int, window: object, *, causal: bool) -> Connections:
-    """``sliding_window=W``: causal, the W keys k - W < j <= k, oneself among them; else |k - j| <= W.
+    """Return ``sliding_window=W``: causal, the W keys k - W < j <= k, oneself among them; else |k - j| <= W.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def sliding(n: int, window: object, *, causal: bool) -> Connections:
 
 
 def chunked(n: int, size: int) -> Connections:
-    """``attention_chunk_size``: the keys up to the query in its own chunk, the chunks counted from token 0."""
+    """Return ``attention_chunk_size``: the keys up to the query in its own chunk, counted from token 0."""
     admit(n, segments_count(n, size))
     return segments(n, size, causal=True)
 
@@ -78,16 +78,21 @@ def typed_layers(fields: Fields, n: int, causal: bool | None) -> list[Connection
     PatternError
         If a layer is no attention or depends on the input, or the direction of the model is not known.
     """
-    if fields.get("layer_types") is None:
-        sparse = any(fields.get(name) is not None for name in ("sliding_window", "attention_chunk_size"))
-        if fields.raw and (sparse or fields.model_type in (*DECODERS, "modernbert")):
-            fields = fields.completed()
     types = fields.get("layer_types")
+    if types is None and fields.model_type == "modernbert":  # as its own configuration class does
+        every = fields.number("global_attn_every_n_layers") if fields.get("global_attn_every_n_layers") else 3
+        depth = fields.number("num_hidden_layers")
+        types = ["sliding_attention" if number % every else "full_attention" for number in range(depth)]
+    elif types is None:
+        sparse = any(fields.get(name) is not None for name in ("sliding_window", "attention_chunk_size"))
+        if fields.raw and (sparse or fields.model_type in DECODERS):
+            fields = fields.completed()
+        types = fields.get("layer_types")
     if not isinstance(types, (list, tuple)) or not types:
         raise PatternError(
             f"a {fields.model_type} configuration names no sparse attention that is known here (layer_types,"
-            " attention_layers, attention_window, block_size, local_radius): for all layers dense, check causal:n=64"
-            " or dense:n=64"
+            " attention_layers, attention_window, block_size, local_radius): for dense layers, check dense:n=64 or"
+            " causal:n=64"
         )
     directed = _is_causal(fields, causal)
     made: dict[str, Connections] = {}

@@ -40,7 +40,7 @@ def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
 
 
 def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | None) -> list[Connections]:
-    """Longformer, LED's encoder: |k - j| <= attention_window / 2, and the global tokens see and are seen by all."""
+    """Longformer, LED's encoder: |k - j| <= attention_window / 2; the global tokens see and are seen by all."""
     if global_tokens is None:
         for name in fields.get("architectures") or ():
             if any(head in name for head in GLOBAL_HEADS):

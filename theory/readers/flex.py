@@ -142,7 +142,7 @@ def _indexing() -> AbstractContextManager[Any]:
 def from_block_mask(
     mask: Any, n: int | None = None, *, heads: int | None = None, batch: int | None = None
 ) -> HeadPatterns:
-    """Read a BlockMask as the kernel does: full blocks whole, partial ones through `mask_mod`, cut at the sequence.
+    """Read a BlockMask as the kernel does: full blocks whole, partial ones by `mask_mod`, cut at the sequence.
 
     Never the grid of blocks itself, which shows whole blocks where single tokens are masked.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from theory.patterns import Connections
 
-__all__ = ["HeadPatterns", "cycled"]
+__all__ = ["HeadPatterns", "cycled", "joined"]
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,30 @@ def cycled(layers: Sequence[Connections]) -> SparsityPattern:
         if len(kinds) % period == 0 and kinds == kinds[:period] * (len(kinds) // period):
             return SparsityPattern(tuple(layers[:period]))
     raise PatternError("a model needs at least one layer, got none")
+
+
+def joined(parts: Sequence[HeadPatterns]) -> HeadPatterns:
+    """Return the layers of the parts, in order, as one cycle; a part with one head for all stands for every head.
+
+    Raises
+    ------
+    PatternError
+        If the parts differ in n, or in the number of their heads.
+
+    Examples
+    --------
+    >>> one = HeadPatterns((SparsityPattern.from_lists([[0]]),))
+    >>> joined([one, HeadPatterns(one.heads * 3)]).heads[2].p
+    2
+    """
+    most = max(len(part.heads) for part in parts)
+    for number, part in enumerate(parts):
+        if len(part.heads) not in (1, most):
+            raise PatternError(f"part {number} has {len(part.heads)} heads, another {most}: make all equal")
+    spread = [part.heads * (most // len(part.heads)) for part in parts]
+    return HeadPatterns(
+        tuple(
+            SparsityPattern(tuple(layer for pattern in patterns for layer in pattern.layers))
+            for patterns in zip(*spread, strict=True)
+        )
+    )

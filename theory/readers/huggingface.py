@@ -52,7 +52,7 @@ INPUT_DEPENDENT = {
     "fnet": "it mixes tokens by a Fourier transform, without attention",
 }
 
-ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "qwen3_moe", "starcoder2")
+ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "starcoder2")
 """Decoders in which sliding_window, where it is set and no layer_types are, holds in every layer."""
 
 
@@ -129,6 +129,6 @@ def from_config(
     if global_tokens is not None:
         raise PatternError(f"a {model} takes no global tokens")
     if fields.get("layer_types") is None and model in ALL_SLIDING:
-        window = fields.need("sliding_window") if fields.get("use_sliding_window", True) else None
+        window = fields.need("sliding_window")
         return cycled([full(n, causal=True) if window is None else sliding(n, window, causal=True)])
     return cycled(typed_layers(fields, n, causal))

@@ -18,7 +18,9 @@ from theory.readers.lists import from_key_lists
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["MODULE", "MissingModuleError", "from_object", "read_module"]
+    from theory.readers.heads import HeadPatterns
+
+__all__ = ["MODULE", "MissingModuleError", "argument", "call", "from_object", "module_object", "read_module"]
 
 MODULE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 """What such a source looks like before its question mark."""
@@ -28,7 +30,7 @@ class MissingModuleError(PatternError):
     """There is no module of that name, so that the source may be a misspelt family."""
 
 
-def read_module(source: str, options: Mapping[str, str]) -> SparsityPattern:
+def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
     """Import a module, from the current directory too, call its callable and read what that returns.
 
     Parameters
@@ -37,27 +39,41 @@ def read_module(source: str, options: Mapping[str, str]) -> SparsityPattern:
         ``package.module:name``; a name that is no callable is read as it is.
     options
         Keyword arguments of the callable, read as int, float, bool or else str; except ``true``, ``zero`` and
-        ``masked_below``, which say what the entries of a returned mask mean.
+        ``masked_below``, which say what the entries of a returned mask mean, and ``head``, which chooses one.
 
     Raises
     ------
     PatternError
-        If importing or calling fails, or the result is nothing that `from_object` reads.
+        If importing or calling fails, or the result is nothing that `theory.readers.objects.heads_of` reads.
+    """
+    from theory.readers.objects import heads_of
+
+    meaning = {name: text for name, text in options.items() if name in (*MASK_OPTIONS, "head")}
+    arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
+    with module_object(source) as target:
+        if callable(target):
+            result = call(target, arguments)
+        elif arguments:
+            raise PatternError(f"{source.partition(':')[2]} is no callable, so it takes no {', '.join(arguments)}")
+        else:
+            result = target
+        return heads_of(result, meaning, arguments.get("n"))
+
+
+@contextmanager
+def module_object(source: str) -> Iterator[Any]:
+    """Import ``package.module:name``, from the current directory too; it stays importable inside the block.
+
+    Raises
+    ------
+    PatternError
+        If it is not of that form, or importing fails.
     """
     match = MODULE.fullmatch(source)
     if match is None:
         raise PatternError(f"{source!r} is not of the form module:callable")
-    meaning = {name: text for name, text in options.items() if name in MASK_OPTIONS}
-    arguments = {name: _value(text) for name, text in options.items() if name not in MASK_OPTIONS}
     with _current_directory_first():
-        target = _imported(match[1], match[2])
-        if callable(target):
-            result = _called(target, arguments)
-        elif arguments:
-            raise PatternError(f"{match[2]} is no callable, so it takes no {', '.join(arguments)}")
-        else:
-            result = target
-    return from_object(result, meaning, arguments.get("n"))
+        yield _imported(match[1], match[2])
 
 
 def from_object(value: Any, options: Mapping[str, str], n: object = None) -> SparsityPattern:
@@ -153,7 +169,8 @@ def _imported(module: str, name: str) -> Any:
     return target
 
 
-def _called(target: Any, arguments: Mapping[str, object]) -> Any:
+def call(target: Any, arguments: Mapping[str, object]) -> Any:
+    """Call the user's function, turning whatever it raises into one line."""
     said = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
     try:
         return target(**arguments)
@@ -164,7 +181,7 @@ def _called(target: Any, arguments: Mapping[str, object]) -> Any:
         raise PatternError(f"{name}({said}) failed: {type(error).__name__}: {one_line(error)}") from error
 
 
-def _value(text: str) -> int | float | bool | str:
+def argument(text: str) -> int | float | bool | str:
     """Read an argument as int, float, bool or, failing these, str."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"

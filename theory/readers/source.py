@@ -1,4 +1,4 @@
-"""SOURCE, as the command line takes it: a family, a file, a Python callable, or several joined with ``+``."""
+"""SOURCE, as the command line takes it: a family, a file, a library's form, Python, or several joined by ``+``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from theory.patterns import PatternError, SparsityPattern
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["read_source"]
+    from theory.readers.heads import HeadPatterns
 
-FORMS = "a source is a family (star:n=16,w=1), a file ({}), or Python (module:callable?n=64)"
+__all__ = ["read_heads", "read_source"]
+
+FORMS = (
+    "a source is a family (star:n=16,w=1), a file ({}), a library's own form (flex:module:mask_mod?n=64,"
+    " hf:config.json?n=64, layout:module:object?n=64, flash:left,right?n=64), or Python (module:callable?n=64)"
+)
 
 
 def read_source(source: str) -> SparsityPattern:
@@ -21,7 +26,9 @@ def read_source(source: str) -> SparsityPattern:
     Parameters
     ----------
     source
-        In this order: a known family before the colon, ``star:n=16,w=1``; a file, by its extension, with options
+        In this order: a known family before the colon, ``star:n=16,w=1``; a library's own form,
+        ``flex:module:mask_mod?n=64``, ``hf:config.json?n=64``, ``layout:module:object?n=64``,
+        ``flash:left,right?n=64`` (see `theory.readers.libraries`); a file, by its extension, with options
         behind a question mark where the file cannot say it itself, ``mask.npy?true=attend``; Python,
         ``module:callable?n=64``. Sources joined with ``+`` give the layers of one cycle, ``a.npz+b.npz``. ``%2B``,
         ``%26`` and the like stand for reserved characters in the value of an option.
@@ -29,7 +36,7 @@ def read_source(source: str) -> SparsityPattern:
     Raises
     ------
     PatternError
-        In one line: what is wrong with which source, and what to write instead.
+        In one line: what is wrong with which source, and what to write instead; or that its heads differ.
 
     Examples
     --------
@@ -38,33 +45,63 @@ def read_source(source: str) -> SparsityPattern:
         ...
     theory.connections.PatternError: no_such_file.json: no such file
     """
+    return read_heads(source).only()
+
+
+def read_heads(source: str) -> HeadPatterns:
+    """Read a source whose heads may differ: one pattern a head.
+
+    Parameters
+    ----------
+    source
+        As for `read_source`. Where sources are joined by ``+``, one with one head for all stands for every head.
+
+    Raises
+    ------
+    PatternError
+        As `read_source`, but for heads that differ.
+
+    Examples
+    --------
+    >>> read_heads("flash:1,0?n=3").only().to_lists()
+    [[[0], [0, 1], [1, 2]]]
+    """
+    from theory.readers.heads import joined
+
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
     parts = [source] if whole else source.split("+")
-    patterns = [_read_one(part) for part in parts]
-    for part, pattern in zip(parts, patterns, strict=True):
-        if pattern.n != patterns[0].n:
+    read = [_read_one(part) for part in parts]
+    n = read[0].heads[0].n
+    for part, heads in zip(parts, read, strict=True):
+        if heads.heads[0].n != n:
             raise PatternError(
-                f"{parts[0]} has n={patterns[0].n}, {part} has n={pattern.n}: one cycle of patterns needs one n"
+                f"{parts[0]} has n={n}, {part} has n={heads.heads[0].n}: one cycle of patterns needs one n"
             )
-    return SparsityPattern(tuple(layer for pattern in patterns for layer in pattern.layers))
+    return joined(read)
 
 
-def _read_one(source: str) -> SparsityPattern:
+def _read_one(source: str) -> HeadPatterns:
     from theory.families import FAMILIES, parse_family
+    from theory.readers.heads import HeadPatterns
 
-    head, _, _ = source.partition(":")
+    head, _, rest = source.partition(":")
     if head.strip() in FAMILIES:
-        return parse_family(source)
+        return HeadPatterns((parse_family(source),))
     from theory.readers.files import READERS, extension, read_file
     from theory.readers.guard import one_line, reading
+    from theory.readers.libraries import LIBRARIES, read_library
 
     if os.path.isfile(source):
-        return read_file(source)
+        return HeadPatterns((read_file(source),))
+    if head in LIBRARIES and rest:
+        place, mark, query = rest.partition("?")
+        with reading(f"{head}:{place}"):
+            return read_library(head, place, _options(query, mark))
     place, mark, query = source.partition("?")
     if extension(place) in READERS or os.path.exists(place):
         with reading(place):
             options = _options(query, mark)
-        return read_file(place, options)
+        return HeadPatterns((read_file(place, options),))
     from theory.readers.modules import MODULE, MissingModuleError, read_module
 
     if MODULE.fullmatch(place):

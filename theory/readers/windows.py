@@ -9,14 +9,13 @@ from theory.readers.guard import check_tokens
 
 __all__ = ["WHO_MEANS_WHAT", "from_window", "parse_window"]
 
-WHO_MEANS_WHAT = (
-    ("Hugging Face sliding_window=W, GPT-Neo window_size=W", "causal, W keys with oneself", "W-1,0"),
-    ("FlashAttention window_size=(W, W) with causal=True", "causal, W+1 keys with oneself", "W,0"),
-    ("FlashAttention window_size=(W, W), xFormers LocalAttention, JAX LocalMask", "W to each side", "W,W"),
-    ("Longformer attention_window=W, ModernBERT local_attention=W", "W/2 to each side", "W/2,W/2"),
-    ("LongT5 local_radius=W", "W to each side", "W,W"),
-)
-"""Who writes one number W, what that means, and the (left, right) that says it here."""
+WHO_MEANS_WHAT = {
+    "W-1,0": "Hugging Face sliding_window and GPT-Neo (W keys with oneself)",
+    "W,0": "FlashAttention (W, W) if causal",
+    "W,W": "FlashAttention (W, W), JAX, xFormers, LongT5",
+    "W/2,W/2": "Longformer, ModernBERT",
+}
+"""The (left, right) that one number W means, and to whom."""
 
 
 def from_window(n: int, left: int, right: int) -> SparsityPattern:
@@ -66,5 +65,5 @@ def parse_window(text: str) -> tuple[int, int]:
         raise PatternError(f"a window is left,right in whole numbers (-1: unlimited), got {text!r}") from error
     if len(numbers) == 2:
         return numbers[0], numbers[1]
-    table = "; ".join(f"{who}: {meaning}, write {said}" for who, meaning, said in WHO_MEANS_WHAT)
-    raise PatternError(f"a bare window {text!r} is ambiguous, give left,right inclusive (-1: unlimited). {table}")
+    table = "; ".join(f"{said} to {who}" for said, who in WHO_MEANS_WHAT.items())
+    raise PatternError(f"a bare window W={text} means {table}: write left,right, both inclusive, -1 for unlimited")

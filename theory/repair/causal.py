@@ -2,12 +2,12 @@
 
 What a repaired digraph looks like: token 0 reaches 1 reaches 2 ..., so its strong components are stretches of
 consecutive tokens, each joined directly to the next, and every edge that falls (key after query) lies inside a
-stretch. So the optimum is the best way to cut 0..n-1 into stretches that no given falling edge crosses, at the cost
-of (a) making each stretch strongly connected by edges of its own, Eswaran and Tarjan's optimum, and (b) an edge for
-each two neighbouring stretches that no edge joins. Conversely any such choice is a repair. Call the finest
-stretches *blocks*; all others are runs of blocks. Edges between blocks rise, so the strong components of a run are
-strong components of the whole, and the sources of a run a..b are the components in it with no edge from block a or
-later: counting them is a matter of prefix sums. Then
+stretch. So the optimum is the best way to cut 0..n-1 into stretches that no given falling edge crosses, at the
+cost of (a) making each stretch strongly connected by edges of its own, Eswaran and Tarjan's optimum, and (b) an
+edge for each two neighbouring stretches that no edge joins. Conversely any such choice is a repair. Call the
+finest stretches *blocks*; all others are runs of blocks. Edges between blocks rise, so the strong components of
+a run are strong components of the whole, and the sources of a run a..b are the components in it with no edge
+from block a or later: counting them is a matter of prefix sums. Then
 
     f(a, b) = strong(a, b) + min over a' of ( f(a', a-1) + [no edge from a'..a-1 into a..b] )
 
@@ -86,16 +86,19 @@ def causal_plan(union: Connections, components: Components, *, rising: bool, dea
     if rising:
         return CausalPlan((), tuple(missing.tolist()), missing.size)
     blocks = _Blocks(union, components)
-    finest = list(range(blocks.count))
-    plans = [blocks.plan(finest), blocks.plan([0])]
-    found = blocks.best_starts(deadline)
-    if found is None:
-        lower = blocks.lower_bound()
-    else:
-        starts, lower = found
-        plans.insert(1, blocks.plan(starts))
-    inside, joints = min(plans, key=lambda plan: len(plan[0]) + len(plan[1]))
+    lower = blocks.lower_bound()
+    plans = [blocks.plan(list(range(blocks.count))), blocks.plan([0])]
+    if min(map(_cost, plans)) > lower:
+        found = blocks.best_starts(deadline)
+        if found is not None:
+            starts, lower = found
+            plans.insert(1, blocks.plan(starts))
+    inside, joints = min(plans, key=_cost)
     return CausalPlan(tuple(inside), tuple(joints), lower)
+
+
+def _cost(plan: tuple[list[tuple[int, int]], list[int]]) -> int:
+    return len(plan[0]) + len(plan[1])
 
 
 class _Blocks:
@@ -149,9 +152,7 @@ class _Blocks:
                 gone = self.first_out[by_home[home_ends[a - 1] : home_ends[a]]]
                 np.subtract.at(out, gone[gone < m], 1)
                 self._advance(nearest, out_starts, a)
-            strong = np.maximum(
-                np.cumsum(unseen_in[a:]), np.cumsum(components[a:]) - np.cumsum(out[a:])
-            )
+            strong = np.maximum(np.cumsum(unseen_in[a:]), np.cumsum(components[a:]) - np.cumsum(out[a:]))
             if components[a] == 1:
                 strong[0] = 0
             if a:

@@ -8,8 +8,10 @@ import numpy as np
 
 from theory.graph import strong_components
 from theory.hamiltonian.deadline import Deadline
+from theory.hamiltonian.subsets import MOST_TOKENS
 from theory.patterns import Connections, PatternError, SparsityPattern
 from theory.repair.causal import causal_plan
+from theory.repair.orders import OrderPlan, best_order
 from theory.repair.result import Repair
 from theory.repair.strong import Condensation, condense, fewest_strong_additions, strong_additions
 from theory.theorems import FunctionClass
@@ -24,6 +26,7 @@ __all__ = ["Theorem", "repair"]
 Theorem = Literal["reach", "paper"]
 Edge = tuple[int, int]  # key, query
 
+TRIES = 64  # orders of the paths of a cover
 SELF = "every missing self-loop is forced"
 
 
@@ -38,8 +41,8 @@ def repair(
 ) -> Repair:
     """Find a smallest set of connections to add so that a theorem applies.
 
-    Both theorems need each token to attend to itself in each pattern (1.1): every missing self-loop is forced. What
-    else they need concerns the union digraph only, where self-loops play no part, so the two counts add up.
+    Both theorems need each token to attend to itself in each pattern (1.1): every missing self-loop is forced.
+    What else they need concerns the union digraph only, where self-loops play no part, so the two counts add up.
 
     * ``reach``, all functions: strong connectivity; Eswaran and Tarjan's optimum, in linear time.
     * ``reach``, causal functions: token k - 1 reaches token k; exact (`theory.repair.causal`).
@@ -55,7 +58,8 @@ def repair(
     keep_causal
         Whether a pattern in which no key comes after its query must stay so.
     layer
-        The pattern that takes the new connections, from 0; by default the last. Self-loops go where they are missing.
+        The pattern that takes the new connections, from 0; by default the last. Self-loops go where they are
+        missing.
     time_limit
         Seconds for what is hard: Hamiltonian paths, and the causal optimum for thousands of tokens.
 
@@ -67,7 +71,8 @@ def repair(
     Raises
     ------
     PatternError
-        If there is no such pattern, nothing causal to keep, or the paper's theorem is asked about causal functions.
+        If there is no such pattern, nothing causal to keep, or the paper's theorem is asked about causal
+        functions.
 
     Examples
     --------
@@ -92,11 +97,11 @@ def repair(
         later = np.flatnonzero(union.keys > union.queries)
         if later.size:
             query, key = union.queries[later[0]], union.keys[later[0]]
-            raise PatternError(f"the pattern is not causal, token {query} attends to {key}: leave out --keep-causal")
+            raise PatternError(f"the pattern is not causal (token {query} attends to {key}): drop --keep-causal")
         if target is FunctionClass.ALL and pattern.n > 1:
             why = (
-                f"no causal pattern is universal for all functions: token 0 never sees token {pattern.n - 1}, which "
-                "comes after it, whatever is added; ask for causal functions, or let keys come after their queries"
+                f"no causal pattern is universal for all functions: token 0 never sees token {pattern.n - 1}, "
+                "which comes after it, whatever is added; ask for causal functions, or drop --keep-causal"
             )
             return Repair(Answer.FAILS, np.empty((0, 3), dtype=np.int64), 0, None, None, why)
     deadline = Deadline(time_limit)
@@ -175,13 +180,12 @@ def _between(union: Connections, components: Components, edges: list[Edge]) -> l
 def _leading(labels: IntArray, counts: IntArray) -> IntArray:
     order = np.lexsort((np.arange(labels.size), counts, labels))
     last = np.append(np.flatnonzero(np.diff(labels[order])), labels.size - 1)
-    return order[last]
+    leading: IntArray = order[last]
+    return leading
 
 
 def _for_paper(pattern: SparsityPattern, deadline: Deadline) -> tuple[list[Edge], int, IntArray, str]:
     from theory.hamiltonian import hamiltonian_path
-    from theory.hamiltonian.subsets import MOST_TOKENS
-    from theory.repair.orders import OrderPlan, best_order
 
     union = pattern.union
     if pattern.n <= MOST_TOKENS:
@@ -217,7 +221,6 @@ def _from_cover(union: Connections, components: Components, refuted: bool, deadl
     The order is open when every proper prefix is entered by an edge from the rest; else one edge closes the ring.
     """
     from theory.repair.covers import few_paths
-    from theory.repair.orders import OrderPlan
 
     paths, least = few_paths(union, deadline)
     labels = components.labels
@@ -234,9 +237,6 @@ def _from_cover(union: Connections, components: Components, refuted: bool, deadl
         if deadline.passed or lower > len(paths) - 1:
             break
     return OrderPlan(np.concatenate(paths), True, lower)
-
-
-TRIES = 64
 
 
 def _prefixes_entered(union: Connections, order: IntArray) -> bool:

@@ -1,11 +1,11 @@
 """The fewest edges for a Hamiltonian path and strong connectivity together, exactly, for few tokens.
 
-Let gamma be an order of the tokens and c(gamma) its steps that are no edge: with them added, gamma is a Hamiltonian
-path. Then the strong components are runs of gamma, and all is strongly connected iff every proper prefix of gamma
-is entered by an edge from the rest (added steps never do that: they lead onward). If some prefix is not, the one edge
-from gamma's last token to its first closes the ring. So with h = min c(gamma) the optimum is h, if some order with
-c = h has all its prefixes entered, and h + 1 otherwise: a shortest path over sets of tokens that avoids the sets
-which nothing enters.
+Let gamma be an order of the tokens and c(gamma) its steps that are no edge: with them added, gamma is a
+Hamiltonian path. Then the strong components are runs of gamma, and all is strongly connected iff every proper
+prefix of gamma is entered by an edge from the rest (added steps never do that: they lead onward). If some prefix
+is not, the one edge from gamma's last token to its first closes the ring. So with h = min c(gamma) the optimum
+is h, if some order with c = h has all its prefixes entered, and h + 1 otherwise: a shortest path over sets of
+tokens that avoids the sets which nothing enters.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ class Repair:
     Parameters
     ----------
     answer
-        HOLDS with a repair, FAILS when none exists, UNDECIDED when none was found in time.
+        HOLDS with a repair, FAILS when none exists.
     added
-        Shape (additions, 3): rows (pattern, query, key), from 0; the self-loops first. Empty if nothing was missing.
+        Shape (additions, 3): rows (pattern, query, key), from 0; the self-loops first. Empty if nothing was
+        missing.
     lower_bound
         No repair adds fewer connections.
     pattern

@@ -77,7 +77,8 @@ def strong_additions(graph: Condensation) -> list[Edge]:
     * w_i -> v_1 for the sinks that are left.
 
     These are m + q, (sources - m) and (sinks - sources) edges, sinks + q together: the lower bound of
-    `fewest_strong_additions`. Every node lies between a source and a sink, hence on a closed walk through the cycle.
+    `fewest_strong_additions`. Every node lies between a source and a sink, hence on a closed walk through the
+    cycle.
 
     Examples
     --------
@@ -104,10 +105,10 @@ def strong_additions(graph: Condensation) -> list[Edge]:
 def _pairs(graph: Condensation) -> list[Edge]:
     """Pair sources with sinks by depth-first searches that share their marks and stop at the first new sink.
 
-    A marked node reaches a paired sink: it lies on the path of a search that succeeded, or it was left with all its
-    successors marked before it. So every source reaches a paired sink. Let w be an unpaired sink: on a path from a
-    source to w the last marked node was not left behind, since its successor is unmarked, so it lies on the path of a
-    search that succeeded, and the source of that search is paired and reaches w.
+    A marked node reaches a paired sink: it lies on the path of a search that succeeded, or it was left with all
+    its successors marked before it. So every source reaches a paired sink. Let w be an unpaired sink: on a path
+    from a source to w the last marked node was not left behind, since its successor is unmarked, so it lies on
+    the path of a search that succeeded, and the source of that search is paired and reaches w.
     """
     marked = bytearray(graph.count)
     remaining = [iter(heads) for heads in graph.successors]

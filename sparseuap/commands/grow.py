@@ -1,0 +1,152 @@
+"""`sparseuap grow`: the receptive field, layer by layer and token by token."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from sparseuap.progress import Steps
+from theory.patterns import PatternError
+from theory.readers.source import read_source
+from theory.receptive_field import first_seen_by, receptive_field
+from theory.wording import name_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from theory.patterns import IntArray
+    from theory.receptive_field import ReceptiveField
+
+__all__ = ["command"]
+
+MATRIX_TOKENS = 32  # a terminal shows the first-seen layers of so many tokens
+JSON_TOKENS = 512  # and JSON of so many
+MOST_BITS = 2**36  # n^2 times the layers
+
+
+@click.command("grow")
+@click.argument("source")
+@click.option(
+    "--layers", type=click.IntRange(min=1), help="Attention layers of your model (up to the last change)."
+)
+@click.option(
+    "--query", type=click.IntRange(min=0), help="One token, from 0: from which layer on it sees each key."
+)
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+def command(source: str, layers: int | None, query: int | None, json_wanted: bool) -> int:
+    """Show what each token of the pattern SOURCE sees after each layer, residual connections included.
+
+    Token k sees token j from layer t on when output k after t layers can depend on input j. Where each token
+    attends to itself these are the paper's sets S_k^t. For few tokens the layer of every pair is shown, row by
+    row of queries.
+    """
+    with Steps() as say:
+        say("reading the pattern")
+        pattern = read_source(source)
+        say("following the layers")
+        head = {"source": source, "counting": "tokens and patterns from 0", "n": pattern.n, "p": pattern.p}
+        if query is not None:
+            first = first_seen_by(pattern, query)
+            if layers is not None:
+                first[first > layers] = -1
+        else:
+            count = layers or _enough(pattern.n, pattern.p)
+            if layers is not None and pattern.n**2 * layers > MOST_BITS:
+                raise PatternError(
+                    f"{pattern.n} tokens through {layers} layers are too many to follow: ask for one --query"
+                )
+            field = receptive_field(pattern, count, matrix=pattern.n <= JSON_TOKENS)
+            shown = count if layers is not None else max(1, _last_change(field))
+    if query is not None:
+        if json_wanted:
+            click.echo(json.dumps({**head, "layers": layers, **_query_json(query, first)}, indent=2))
+        else:
+            click.echo("\n".join(_query_lines(source, query, first, layers)))
+    elif json_wanted:
+        click.echo(json.dumps({**head, "layers": shown, **_field_json(field, shown)}, indent=2))
+    else:
+        click.echo("\n".join(_field_lines(source, field, shown)))
+    return 0
+
+
+def _enough(n: int, p: int) -> int:
+    """Return a number of layers after which nothing changes: each cycle adds a token to some set or ends it."""
+    count = p * max(1, n - 1)
+    if n * n * count > MOST_BITS:
+        raise PatternError(f"{n} tokens may need {count} layers: say how many to follow with --layers")
+    return count
+
+
+def _last_change(field: ReceptiveField) -> int:
+    changes = np.flatnonzero((field.sizes[1:] != field.sizes[:-1]).any(axis=1))
+    return int(changes[-1]) + 1 if changes.size else 0
+
+
+def _summary(field: ReceptiveField, layers: int) -> list[dict[str, Any]]:
+    return [
+        {"layer": t, "min": int(row.min()), "mean": float(row.mean()), "max": int(row.max())}
+        for t, row in enumerate(field.sizes[1 : layers + 1], start=1)
+    ]
+
+
+def _field_json(field: ReceptiveField, layers: int) -> dict[str, Any]:
+    first = field.first_seen
+    return {
+        "recursion": "residual: R_k^t = R_k^(t-1) with the R_j^(t-1), j in A_k^t",
+        "full_after": field.full_after,
+        "summary": _summary(field, layers),
+        "sizes": field.sizes[1 : layers + 1].tolist(),
+        "first_seen": None if first is None else [[t if t >= 0 else None for t in row] for row in first.tolist()],
+    }
+
+
+def _field_lines(source: str, field: ReceptiveField, layers: int) -> Iterator[str]:
+    n = field.sizes.shape[1]
+    yield f"{source}: tokens seen by a token, of {n} (residual connections included)"
+    yield f"{'layer':>7} {'min':>8} {'mean':>10} {'max':>8}  least"
+    for row in _summary(field, layers):
+        least = name_tokens(np.flatnonzero(field.sizes[row["layer"]] == row["min"]), most=2)
+        uniform = "all alike" if row["min"] == row["max"] else least
+        yield f"{row['layer']:>7} {row['min']:>8} {row['mean']:>10.6g} {row['max']:>8}  {uniform}"
+    after = field.full_after
+    if after is None:
+        short = np.flatnonzero(field.sizes[layers] < n)
+        yield f"After {layers} layer{'s' * (layers > 1)} {_verb(short, 'does', 'do')} not see every token."
+    else:
+        yield f"Every token sees every token after {after} layer{'s' * (after != 1)}."
+    if field.first_seen is not None and n <= MATRIX_TOKENS:
+        width = max(len(str(n - 1)), len(str(layers))) + 1
+        yield ""
+        yield "First layer in which query (row) sees key (column); . for never:"
+        yield " " * (width + 2) + "".join(f"{key:>{width}}" for key in range(n))
+        for query, times in enumerate(field.first_seen.tolist()):
+            cells = "".join(f"{t if t >= 0 else '.':>{width}}" for t in times)
+            yield f"{query:>{width}} :{cells}"
+
+
+def _verb(tokens: IntArray, one: str, many: str) -> str:
+    return f"{name_tokens(tokens)} {one if tokens.size == 1 else many}"
+
+
+def _query_json(query: int, first: IntArray) -> dict[str, Any]:
+    return {"query": query, "first_seen": [t if t >= 0 else None for t in first.tolist()], "sizes": _sizes(first)}
+
+
+def _sizes(first: IntArray) -> list[int]:
+    """Return |R_query^t| for t = 1, 2, .. up to the last change."""
+    sizes: list[int] = np.cumsum(np.bincount(first[first >= 0]))[1:].tolist()
+    return sizes
+
+
+def _query_lines(source: str, query: int, first: IntArray, layers: int | None) -> Iterator[str]:
+    yield f"{source}: what token {query} sees (residual connections included)"
+    yield f"{'layer':>7} {'tokens':>8}  new"
+    for t, size in enumerate(_sizes(first), start=1):
+        fresh = np.flatnonzero(first == t)
+        yield f"{t:>7} {size:>8}  {name_tokens(fresh) if fresh.size else '-'}"
+    unseen = np.flatnonzero(first < 0)
+    when = "Never" if layers is None else f"Not within {layers} layer{'s' * (layers > 1)}"
+    yield f"{when}: {name_tokens(unseen)}." if unseen.size else "Every token is seen."

@@ -1,0 +1,138 @@
+"""`sparseuap sweep`: the verdict over sequence lengths."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sparseuap.lengths import describe_lengths, parse_lengths, with_length
+from sparseuap.progress import Steps
+from theory.patterns import PatternError
+from theory.readers.source import read_source
+from theory.theorems import FunctionClass
+from verify.reach_verdict import reach_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from theory.patterns import SparsityPattern
+
+__all__ = ["command"]
+
+SHOWN_RANGES = 12
+WORDS = {"holds": "universal", "fails": "NOT universal", "undecided": "undecided", "refused": "refused"}
+
+
+@click.command("sweep")
+@click.argument("source")
+@click.option(
+    "--n", "lengths", required=True, metavar="FIRST:LAST[:STEP]", help="The lengths, both ends included."
+)
+@click.option(
+    "--for",
+    "target",
+    type=click.Choice([item.value for item in FunctionClass]),
+    default=FunctionClass.ALL.value,
+    show_default=True,
+    help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
+)
+@click.option("--full", is_flag=True, help="Look at every assumption and theorem, as `check` does (slower).")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="With --full: seconds for each hard question at each length.",
+)
+@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+def command(source: str, lengths: str, target: str, full: bool, time_limit: float, json_wanted: bool) -> int:
+    """Check the pattern SOURCE at many sequence lengths and say at which it breaks.
+
+    SOURCE is a family (fixed:w=5) or module:callable?w=5; its n is replaced by each length in turn. The verdict is
+    that of the reach theorem; --full adds Assumptions 1.2 and 1.3, s and the other theorems.
+
+    Exit status: 0 universal at every length that the source admits, 1 not at some, 2 bad input, 3 undecided.
+    """
+    chosen, functions = parse_lengths(lengths), FunctionClass(target)
+    rows: list[dict[str, Any]] = []
+    with Steps() as say:
+        for number, n in enumerate(chosen):
+            say(f"n = {n}", number / len(chosen))
+            rows.append(_row(source, n, functions, full, time_limit))
+    if all(row["state"] == "refused" for row in rows):
+        raise PatternError(rows[0]["why"])
+    summary = {
+        state: describe_lengths(chosen, [row["state"] == state for row in rows])
+        for state in WORDS
+        if any(row["state"] == state for row in rows)
+    }
+    if json_wanted:
+        data = {"source": source, "for": target, "lengths": len(rows), "summary": summary, "results": rows}
+        click.echo(json.dumps(data, indent=2))
+    else:
+        click.echo("\n".join(_lines(source, target, rows, summary, full)))
+    return 1 if "fails" in summary else 3 if "undecided" in summary else 0
+
+
+def _row(source: str, n: int, functions: FunctionClass, full: bool, time_limit: float) -> dict[str, Any]:
+    try:
+        pattern = read_source(with_length(source, n))
+    except PatternError as error:
+        return {"n": n, "universal": None, "state": "refused", "why": str(error), "advice": None}
+    verdict = reach_verdict(pattern, functions)
+    row = {
+        "n": n,
+        "universal": verdict.answer.as_json(),
+        "state": verdict.answer.value,
+        "reach": verdict.reach.value,
+        "why": verdict.why,
+        "advice": verdict.advice or None,
+    }
+    if full:
+        row |= _assumptions(pattern, functions, time_limit)
+    return row
+
+
+def _assumptions(pattern: SparsityPattern, functions: FunctionClass, time_limit: float) -> dict[str, Any]:
+    from verify.pattern_verdict import assess
+
+    verdict = assess(pattern, target=functions, time_limit=time_limit)
+    return {
+        "assumption_1_1": not verdict.violations.size,
+        "assumption_1_2": verdict.path.answer.as_json(),
+        "assumption_1_3": verdict.hops.answer.as_json(),
+        "s": verdict.hops.s,
+        "theorems": {item.theorem: item.says.value for item in verdict.statements},
+    }
+
+
+def _lines(
+    source: str, target: str, rows: list[dict[str, Any]], summary: dict[str, str], full: bool
+) -> Iterator[str]:
+    first, last = rows[0]["n"], rows[-1]["n"]
+    yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {target} continuous functions"
+    for state, said in summary.items():
+        found = [row for row in rows if row["state"] == state]
+        yield f"  {WORDS[state]:14} {said} ({len(found)} of {len(rows)})"
+        if state != "holds":
+            yield f"                 n = {found[0]['n']}: {found[0]['advice'] or found[0]['why']}"
+    yield ""
+    groups = [(label, list(members)) for label, members in groupby(rows, key=lambda row: _label(row, full))]
+    for label, members in groups[:SHOWN_RANGES]:
+        ends = (members[0]["n"], members[-1]["n"])
+        span = str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}..{ends[1]}"
+        yield f"  n = {span:12} {label}"
+    if len(groups) > SHOWN_RANGES:
+        yield f"  and {len(groups) - SHOWN_RANGES} more ranges (--json lists every length)"
+
+
+def _label(row: dict[str, Any], full: bool) -> str:
+    if not full or row["state"] == "refused":
+        return WORDS[row["state"]]
+    marks = {True: "holds", False: "fails", None: "undecided"}
+    parts = [f"1.{i} {marks[row[f'assumption_1_{i}']]}" for i in (1, 2, 3)]
+    s = "-" if row["s"] is None else row["s"]
+    return f"{WORDS[row['state']]:14} {', '.join(parts)}, s = {s}"

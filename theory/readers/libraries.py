@@ -1,0 +1,140 @@
+"""The sources that name a library's own form: ``flex:``, ``hf:``, ``layout:`` and ``flash:``."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from theory.patterns import PatternError
+from theory.readers.guard import check_options
+from theory.readers.heads import HeadPatterns
+from theory.readers.modules import argument, call, module_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["LIBRARIES", "read_library"]
+
+
+def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatterns:
+    """Read ``kind:place?options``.
+
+    Parameters
+    ----------
+    kind
+        One of `LIBRARIES`.
+    place
+        ``flex``, ``layout``: module:name. ``hf``: a config.json. ``flash``: left,right.
+    options
+        ``n``, the number of tokens; ``head=0`` or ``head=union``, where heads may differ. Further:
+
+        * ``flex``: ``heads``, ``batch``; anything else is an argument of a function that makes the mask_mod.
+        * ``hf``: ``global=0,5`` (positions), ``causal=true``.
+        * ``layout``: ``causal``, ``seed``; anything else is an argument of the class or function.
+        * ``flash``: ``causal=true``, by which the right side is 0.
+
+    Raises
+    ------
+    PatternError
+        In one line: what is wrong with it.
+    """
+    rest = dict(options)
+    head = rest.pop("head", None)
+    if "n" not in rest and kind != "flex":
+        raise PatternError(f"{kind}: does not know the number of tokens: add n, as in ?n=64")
+    n = _number("n", rest.pop("n")) if "n" in rest else None
+    return LIBRARIES[kind](place, n, rest).chosen(head)
+
+
+def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
+    from theory.readers.flex import from_block_mask, from_mask_mod, is_block_mask
+
+    heads = _number("heads", options.pop("heads")) if "heads" in options else None
+    batch = _number("batch", options.pop("batch")) if "batch" in options else None
+    arguments = {name: argument(text) for name, text in options.items()}
+    with module_object(place) as target:
+        if not is_block_mask(target) and (arguments or not _takes_four(target)):
+            takes_n = n is not None and callable(target) and "n" in _parameters(target)
+            target = call(target, {**arguments, "n": n} if takes_n else arguments)
+        elif arguments:
+            raise PatternError(f"a BlockMask takes no {', '.join(arguments)}")
+        if is_block_mask(target):
+            return from_block_mask(target, n, heads=heads, batch=batch)
+        if n is None:
+            raise PatternError("a mask_mod does not know the number of tokens: add n, as in ?n=64")
+        return from_mask_mod(target, n, heads=heads, batch=batch or 0)
+
+
+def _parameters(target: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
+def _takes_four(target: Any) -> bool:
+    """Tell a mask_mod, of four required arguments, from a function that makes one."""
+    if not callable(target):
+        return True
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return sum(one.default is one.empty and one.kind is not one.VAR_KEYWORD for one in parameters) == 4
+
+
+def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
+    from theory.readers.huggingface import read_config
+
+    check_options(options, ("global", "causal"), "a Hugging Face configuration (with n, head)")
+    places = options.get("global")
+    tokens = None if places is None else [_number("global", one) for one in places.split(",") if one]
+    causal = _flag("causal", options["causal"]) if "causal" in options else None
+    return HeadPatterns((read_config(place, n or 0, global_tokens=tokens, causal=causal),))
+
+
+def _layout(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
+    from theory.readers.layouts import from_layout, has_layout
+
+    causal = _flag("causal", options.pop("causal")) if "causal" in options else None
+    seed = _number("seed", options.pop("seed")) if "seed" in options else None
+    arguments = {name: argument(text) for name, text in options.items()}
+    with module_object(place) as target:
+        if not has_layout(target):
+            target = call(target, arguments)
+        elif arguments:
+            raise PatternError(f"{place} is already made, so it takes no {', '.join(arguments)}")
+        if not has_layout(target):
+            raise PatternError(f"{type(target).__name__} has no make_layout(seq_len)")
+        return from_layout(target, n or 0, causal=causal, seed=seed)
+
+
+def _flash(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
+    from theory.readers.windows import from_window, parse_window
+
+    check_options(options, ("causal",), "a window (with n)")
+    left, right = parse_window(place)
+    if "causal" in options and _flag("causal", options["causal"]):
+        right = 0
+    return HeadPatterns((from_window(n or 0, left, right),))
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise PatternError(f"{name} must be a whole number, got {text!r}")
+    return int(text)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise PatternError(f"{name} must be true or false, got {text!r}")
+    return text.lower() == "true"
+
+
+LIBRARIES: dict[str, Callable[[str, int | None, dict[str, str]], HeadPatterns]] = {
+    "flex": _flex,
+    "hf": _hf,
+    "layout": _layout,
+    "flash": _flash,
+}
+"""The prefixes of such sources."""
