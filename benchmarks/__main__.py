@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from benchmarks import hops, slack, verdict
+from benchmarks import hops, slack, temperatures, verdict
 
 for title, part in (
     ("The verdict, and starting up", verdict),
     ("The hop count s", hops),
     ("The constants of the proof", slack),
+    ("The temperatures of the relaxation", temperatures),
 ):
     print(f"\n## {title}\n", flush=True)
     part.main()

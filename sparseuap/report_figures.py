@@ -33,6 +33,18 @@ ALPHA = 0.25
 """The ramp's share of a cell in drawings: the one of a run is too small to be seen."""
 LONGEST_NAME = 40
 CAPTIONS = {
+    "depth": (
+        "Depth of the contextual mapping against 1/delta and d",
+        "Attention layers of this pattern on log axes, counted on the constructions themselves: the paper's"
+        " p(n-1)/delta^d + s (Lemma 7), the merged shifts' p(n-1) + s, the relay construction, which depends on neither,"
+        " and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019).",
+    ),
+    "probability_maps": (
+        "The probability map: weight of the leader against t",
+        "Assumption 2 asks for a t at which rho[t v] gives the leader at least 1 - eta (dotted line) for every v whose"
+        " leader leads by zeta; the mark is the sufficient t of Appendix B. Here zeta is the least score gap, and eta the"
+        " greatest mass that a head may lose, at the guaranteed t below.",
+    ),
     "contextual_mapping": (
         "The contextual mapping: all ids of all inputs",
         "Every column is an input, every mark the id of one token, in order of size: equal ids, and only those,"
@@ -92,7 +104,18 @@ def proof_figures(proof: Proof) -> Markup:
             raise ValueError(f"the staircase is drawn for at most {MOST_STEPS} steps: fewer tokens do")
         return _figure(module.draw(mapping, ALPHA, rising))
 
-    wanted: list[Wanted] = [("quantization", staircase)]
+    def depth(module: Any) -> Figure:
+        if n > MOST_STEPS:
+            raise ValueError(f"layers are counted for at most {MOST_STEPS} tokens: fewer do")
+        pattern = mapping.pattern
+        deltas, sizes = [(k, n, d, k) for k in (2, 4, 8, 16, 32)], [(k, n, k, levels) for k in (1, 2, 4, 8)]
+        panels = [
+            module.count_layers("$1/\\delta$", f"$d$ = {d}", deltas, lambda _: pattern),
+            module.count_layers("$d$", f"$1/\\delta$ = {levels}", sizes, lambda _: pattern),
+        ]
+        return _figure(module.draw(panels))
+
+    wanted: list[Wanted] = [("depth", depth), ("quantization", staircase)]
     if mapping.construction == "relay":
         wanted.append(("relay", lambda module: module.draw(mapping)))
     else:
@@ -129,7 +152,18 @@ def error_figures(study: ErrorStudy) -> Markup:
             module.draw(module.sample_slice(soften(study.network, study.rho, study.rows[-1].t, 0.08), 160))
         )
 
+    def leader(module: Any) -> Figure:
+        zeta, eta = study.zeta, study.eta
+        if zeta is None or not eta:
+            raise ValueError(f"no guaranteed t was found for {study.rho.name}")
+        m = max(int(layer.degrees.max()) for layer in mapping.pattern.layers)
+        middle = study.rho.sufficient_t(zeta, eta, m) or study.rows[-1].t
+        t = middle * np.geomspace(1 / 32, 8, 121)
+        curve = module.leader_curve(study.rho, t, zeta=zeta, eta=eta, m=m)
+        return _figure(module.draw([curve], [], zeta=zeta, eta=eta))
+
     wanted: list[Wanted] = [
+        ("probability_maps", leader),
         ("error_against_t", lambda module: module.draw([study])),
         ("error_by_layer", by_layer),
     ]

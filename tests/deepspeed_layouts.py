@@ -60,7 +60,7 @@ class BigBird(Config):
     """A window of 3 blocks, global block 0, and a random block in every row."""
 
     def grid(self, head: int, rows: Any, columns: Any) -> Any:
-        drawn = np.array([random.randrange(len(rows)) for _ in rows])[:, None]
+        drawn = np.array([random.randrange(len(rows)) for _ in rows])[:, None]  # noqa: S311
         return (abs(rows - columns) <= 1) | (columns == 0) | (rows == 0) | (columns == drawn)
 
 

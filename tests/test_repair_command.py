@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import brute_force
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from theory.families import fixed, parse_family
 from theory.patterns import SparsityPattern
 from theory.readers.source import read_source
 from theory.repair import repair
+from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from verify.repair_check import check_repair
 
@@ -126,3 +128,10 @@ def test_the_path_that_came_with_a_repair_is_followed() -> None:
         assert (
             check_repair(hub, dataclasses.replace(repair(hub), path=path), theorem="paper").answer is Answer.FAILS
         )
+
+
+@pytest.mark.parametrize("options", [{}, {"target": FunctionClass.CAUSAL}, {"theorem": "paper"}])
+def test_every_repair_passes_the_check(options: dict[str, Any]) -> None:
+    for attends in brute_force.random_patterns(60, 17, most_tokens=8):
+        pattern = SparsityPattern.from_lists(*attends)
+        assert check_repair(pattern, repair(pattern, **options), **options).answer is Answer.HOLDS

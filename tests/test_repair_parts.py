@@ -12,8 +12,7 @@ from theory.hamiltonian.digraph import usable_edges
 from theory.hamiltonian.matching import largest_matching
 from theory.patterns import Connections
 from theory.repair import best_order, causal_plan
-from theory.repair.covers import few_paths, path_cover
-from theory.repair.decide import _from_cover
+from theory.repair.covers import few_paths, order_by_cover, path_cover
 from theory.repair.strong import Condensation, condense, fewest_strong_additions, strong_additions
 
 
@@ -104,7 +103,7 @@ def test_covers_agree_with_the_exact_search(seed: int) -> None:
     assert least == len(paths)  # the jokers decide on so few tokens
     cover = path_cover(usable_edges(union), largest_matching(usable_edges(union)))
     assert len(cover) >= least
-    large = _from_cover(union, parts, False, Deadline(20))
+    large = order_by_cover(union, parts, refuted=False, deadline=Deadline(20))
     cost = int(np.count_nonzero(~union.contains(large.order[1:], large.order[:-1]))) + large.closed
     assert large.lower_bound <= exact.lower_bound <= cost <= exact.lower_bound + 1
 

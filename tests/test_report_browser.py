@@ -16,7 +16,6 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 webdriver = pytest.importorskip("selenium.webdriver", reason="the extra `browser` (selenium) is not installed")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="no chromium and chromedriver on this machine"),
-    pytest.mark.xdist_group("browser"),
 ]
 FLAGS = (
     "--headless",

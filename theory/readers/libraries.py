@@ -47,7 +47,8 @@ def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatte
 
 
 def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
-    from theory.readers.flex import from_block_mask, from_mask_mod, is_block_mask
+    from theory.readers.block_masks import from_block_mask, is_block_mask
+    from theory.readers.flex import from_mask_mod
 
     heads = _number("heads", options.pop("heads")) if "heads" in options else None
     batch = _number("batch", options.pop("batch")) if "batch" in options else None

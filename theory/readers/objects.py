@@ -49,15 +49,15 @@ def heads_of(value: Any, options: Mapping[str, str] | None = None, n: object = N
 
 def _from_library(value: Any, n: object) -> HeadPatterns | None:
     """Read an object of a library, or a list of them; None for anything else."""
-    from theory.readers import flex, huggingface, layouts, lazy_masks
+    from theory.readers import block_masks, huggingface, layouts, lazy_masks
 
     if isinstance(value, (list, tuple)):
         first = _from_library(value[0], n) if value else None
         return None if first is None else joined([first, *(heads_of(one, None, n) for one in value[1:])])
     if isinstance(value, (SparsityPattern, dict)) or value is None:
         return None
-    if flex.is_block_mask(value):
-        return flex.from_block_mask(value, None if n is None else _tokens(n, value))
+    if block_masks.is_block_mask(value):
+        return block_masks.from_block_mask(value, None if n is None else _tokens(n, value))
     if layouts.has_layout(value):
         return layouts.from_layout(value, _tokens(n, value))
     if huggingface.is_config(value):

@@ -19,15 +19,19 @@ from theory.hamiltonian.digraph import usable_edges
 from theory.hamiltonian.matching import largest_matching, reverse_matching
 from theory.hamiltonian.merging import another_matching
 from theory.patterns import Connections, SparsityPattern
+from theory.repair.orders import OrderPlan
+from theory.repair.strong import Condensation, condense, fewest_strong_additions
 from theory.verdicts import Answer
 
 if TYPE_CHECKING:
+    from theory.graph import Components
     from theory.hamiltonian.deadline import Deadline
     from theory.patterns import IntArray
 
-__all__ = ["few_paths", "path_cover", "with_jokers"]
+__all__ = ["few_paths", "order_by_cover", "path_cover", "with_jokers"]
 
 MATCHINGS = 32
+TRIES = 64  # orders of the paths of a cover
 MOST_JOKER_EDGES = 1_000_000
 
 
@@ -178,3 +182,37 @@ class _Cover:
     def paths(self) -> list[IntArray]:
         """Return the paths, in the order of their first tokens."""
         return [np.array(self._walk(start)) for start, tail in enumerate(self.last) if tail < 0]
+
+
+def order_by_cover(union: Connections, components: Components, *, refuted: bool, deadline: Deadline) -> OrderPlan:
+    """Order a cover by few paths, so that its links make the digraph strongly connected too where possible.
+
+    The order stays open when every proper prefix is entered by an edge from the rest (`theory.repair.orders`); else
+    one edge closes the ring. `refuted` says that there is known to be no Hamiltonian path.
+    """
+    paths, least = few_paths(union, deadline)
+    labels = components.labels
+    graph = Condensation(components.count, *condense(labels, union.keys, union.queries))
+    lower = max(least - 1, int(refuted), fewest_strong_additions(graph))
+    dice = np.random.default_rng(0)
+    tries = [np.arange(len(paths))]
+    # Links lead onward, so edges have to lead back: downstream components first.
+    tries.append(np.argsort([-int(labels[path[0]]) for path in paths], kind="stable"))
+    for trial in range(TRIES):
+        turn = tries[trial] if trial < len(tries) else dice.permutation(len(paths))
+        order = np.concatenate([paths[i] for i in turn])
+        if _prefixes_entered(union, order):
+            return OrderPlan(order, False, lower)
+        if deadline.passed or lower > len(paths) - 1:
+            break
+    return OrderPlan(np.concatenate(paths), True, lower)
+
+
+def _prefixes_entered(union: Connections, order: IntArray) -> bool:
+    """Return whether every proper prefix of the order is entered by an edge from the tokens behind it."""
+    place = np.empty(union.n, dtype=np.int64)
+    place[order] = np.arange(union.n)
+    tail, head = place[union.keys], place[union.queries]
+    back = tail > head
+    opened = np.bincount(head[back], minlength=union.n) - np.bincount(tail[back], minlength=union.n)
+    return bool(np.all(np.cumsum(opened)[:-1] > 0))

@@ -13,7 +13,7 @@ from theory.patterns import Connections, PatternError, SparsityPattern
 from theory.repair.causal import causal_plan
 from theory.repair.orders import OrderPlan, best_order
 from theory.repair.result import Repair
-from theory.repair.strong import Condensation, condense, fewest_strong_additions, strong_additions
+from theory.repair.strong import Condensation, condense, strong_additions
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 
@@ -26,7 +26,6 @@ __all__ = ["Theorem", "repair"]
 Theorem = Literal["reach", "paper"]
 Edge = tuple[int, int]  # key, query
 
-TRIES = 64  # orders of the paths of a cover
 SELF = "every missing self-loop is forced"
 
 
@@ -186,6 +185,7 @@ def _leading(labels: IntArray, counts: IntArray) -> IntArray:
 
 def _for_paper(pattern: SparsityPattern, deadline: Deadline) -> tuple[list[Edge], int, IntArray, str]:
     from theory.hamiltonian import hamiltonian_path
+    from theory.repair.covers import order_by_cover
 
     union = pattern.union
     if pattern.n <= MOST_TOKENS:
@@ -197,7 +197,7 @@ def _for_paper(pattern: SparsityPattern, deadline: Deadline) -> tuple[list[Edge]
             closed = components.count > 1
             plan = OrderPlan(found.path, closed, int(closed))
         else:
-            plan = _from_cover(union, components, found.answer is Answer.FAILS, deadline)
+            plan = order_by_cover(union, components, refuted=found.answer is Answer.FAILS, deadline=deadline)
     order = plan.order
     missing = ~union.contains(order[1:], order[:-1])
     edges = list(zip(order[:-1][missing].tolist(), order[1:][missing].tolist(), strict=True))
@@ -213,37 +213,3 @@ def _for_paper(pattern: SparsityPattern, deadline: Deadline) -> tuple[list[Edge]
     what = f"{len(edges) - plan.closed} for a Hamiltonian path" if len(edges) > plan.closed else ""
     ring = "1 from its end to its start for strong connectivity" if plan.closed else ""
     return edges, plan.lower_bound, order, f"{' and '.join(filter(None, (what, ring)))}; {proof}"
-
-
-def _from_cover(union: Connections, components: Components, refuted: bool, deadline: Deadline) -> OrderPlan:
-    """Order a cover by few paths, so that its links make the digraph strongly connected too where possible.
-
-    The order is open when every proper prefix is entered by an edge from the rest; else one edge closes the ring.
-    """
-    from theory.repair.covers import few_paths
-
-    paths, least = few_paths(union, deadline)
-    labels = components.labels
-    graph = Condensation(components.count, *condense(labels, union.keys, union.queries))
-    lower = max(least - 1, int(refuted), fewest_strong_additions(graph))
-    dice = np.random.default_rng(0)
-    tries = [np.arange(len(paths))]
-    # Links lead onward, so edges have to lead back: downstream components first.
-    tries.append(np.argsort([-int(labels[path[0]]) for path in paths], kind="stable"))
-    for trial in range(TRIES):
-        order = np.concatenate([paths[i] for i in (tries[trial] if trial < 2 else dice.permutation(len(paths)))])
-        if _prefixes_entered(union, order):
-            return OrderPlan(order, False, lower)
-        if deadline.passed or lower > len(paths) - 1:
-            break
-    return OrderPlan(np.concatenate(paths), True, lower)
-
-
-def _prefixes_entered(union: Connections, order: IntArray) -> bool:
-    """Return whether every proper prefix of the order is entered by an edge from the tokens behind it."""
-    place = np.empty(union.n, dtype=np.int64)
-    place[order] = np.arange(union.n)
-    tail, head = place[union.keys], place[union.queries]
-    back = tail > head
-    opened = np.bincount(head[back], minlength=union.n) - np.bincount(tail[back], minlength=union.n)
-    return bool(np.all(np.cumsum(opened)[:-1] > 0))
