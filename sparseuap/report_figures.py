@@ -36,14 +36,14 @@ CAPTIONS = {
     "depth": (
         "Depth of the contextual mapping against 1/delta and d",
         "Attention layers of this pattern on log axes, counted on the constructions themselves: the paper's"
-        " p(n-1)/delta^d + s (Lemma 7), the merged shifts' p(n-1) + s, the relay construction, which depends on neither,"
-        " and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019).",
+        " p(n-1)/delta^d + s (Lemma 7), the merged shifts' p(n-1) + s, the relay construction, which depends on"
+        " neither, and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019).",
     ),
     "probability_maps": (
         "The probability map: weight of the leader against t",
-        "Assumption 2 asks for a t at which rho[t v] gives the leader at least 1 - eta (dotted line) for every v whose"
-        " leader leads by zeta; the mark is the sufficient t of Appendix B. Here zeta is the least score gap, and eta the"
-        " greatest mass that a head may lose, at the guaranteed t below.",
+        "Assumption 2 asks for a t at which rho[t v] gives the leader at least 1 - eta (dotted line) for every v"
+        " whose leader leads by zeta; the mark is the sufficient t of Appendix B. Here zeta is the least score gap, and"
+        " eta the greatest mass that a head may lose, at the guaranteed t.",
     ),
     "contextual_mapping": (
         "The contextual mapping: all ids of all inputs",
