@@ -1,4 +1,4 @@
-"""JAX splash masks and xFormers attention biases: stand-ins of the same shape, and the real ones where installed."""
+"""JAX splash masks and xFormers biases: stand-ins of the same interface, and the real ones where installed."""
 
 from __future__ import annotations
 

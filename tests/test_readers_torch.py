@@ -10,6 +10,7 @@ import pytest
 
 from theory.families import causal
 from theory.patterns import PatternError, SparsityPattern
+from theory.readers.modules import from_object
 from theory.readers.objects import heads_of
 from theory.readers.source import read_source
 from theory.readers.torch_masks import from_torch_mask
@@ -104,3 +105,16 @@ def test_case_of_a_second_step_alone(torch: Any) -> None:
     tokens = torch.arange(16)
     stride = (tokens[:, None] - tokens[None, :]) % 4 == 0
     assert from_torch_mask(stride, convention="sdpa").only() == read_source(str(place))
+
+
+def test_the_patterns_of_older_xformers(torch: Any) -> None:
+    patterns = pytest.importorskip("xformers.components.attention.attention_patterns")
+    cases = Path(__file__).parent / "cases"
+    axial = from_torch_mask(patterns.axial_2d_pattern(4, 4), convention="sdpa").only()
+    assert axial == read_source(str(cases / "xf_axial_4x4.json"))
+    swin = [patterns.swin_attention_pattern(4, 4, 2, shift_size=shift) for shift in (0, 1)]
+    assert from_object(swin, {"true": "attend"}) == read_source(str(cases / "xf_swin_p2.json"))
+    np.random.seed(0)  # noqa: NPY002
+    torch.manual_seed(0)
+    sparse = from_torch_mask(patterns.random_pattern(16, sparsity=0.8), convention="sdpa").only()
+    assert sparse == read_source(str(cases / "xf_random_08.json"))
