@@ -22,6 +22,9 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "The proof, built and run in exact arithmetic on a small case:"
 	$(BIN)/sparseuap prove strided:n=5,w=3 --d 1 --delta 1/2 --target sort
+	@echo
+	@echo "The same case as one page to look at, with the relaxed network and a player of its layers:"
+	$(BIN)/sparseuap report strided:n=5,w=3 --d 1 --delta 1/2 --target sort --construction relay --out out/report
 
 test: $(VENV)/.tested lint unit
 

@@ -42,8 +42,8 @@ CAPTIONS = {
     "probability_maps": (
         "The probability map: weight of the leader against t",
         "Assumption 2 asks for a t at which rho[t v] gives the leader at least 1 - eta (dotted line) for every v"
-        " whose leader leads by zeta; the mark is the sufficient t of Appendix B. Here zeta is the least score gap, and"
-        " eta the greatest mass that a head may lose, at the guaranteed t.",
+        " whose leader leads by zeta; the mark is the sufficient t of Appendix B. Here zeta is the least score"
+        " gap, and eta the greatest mass that a head may lose, at the guaranteed t.",
     ),
     "contextual_mapping": (
         "The contextual mapping: all ids of all inputs",

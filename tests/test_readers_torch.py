@@ -107,6 +107,7 @@ def test_case_of_a_second_step_alone(torch: Any) -> None:
     assert from_torch_mask(stride, convention="sdpa").only() == read_source(str(place))
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_the_patterns_of_older_xformers(torch: Any) -> None:
     patterns = pytest.importorskip("xformers.components.attention.attention_patterns")
     cases = Path(__file__).parent / "cases"
