@@ -33,6 +33,7 @@ __all__ = ["arrows", "draw", "example", "place"]
 LARGEST = 64
 """Tokens of a readable drawing."""
 RADIUS = 0.3
+LARGEST_SCALE = 0.6  # inches a unit, so that a few tokens are not drawn as giants
 """Of a token; neighbours on a ring stand one unit apart."""
 Floats = npt.NDArray[np.float64]
 
@@ -96,7 +97,7 @@ def draw(verdicts: Mapping[str, PatternVerdict]) -> Figure:
     drawn = {name: place(verdict) for name, verdict in verdicts.items()}
     widths = [outlines[-1][0] + outlines[-1][2] + 0.2 for _, outlines in drawn.values()]
     tallest = max(radius for _, outlines in drawn.values() for _, _, radius in outlines) + 0.1
-    figure = new_figure(FULL, min(4.0, 2 * tallest * FULL / sum(widths)) + 0.85)
+    figure = new_figure(FULL, min(4.0, 2 * tallest * min(LARGEST_SCALE, FULL / sum(widths))) + 0.85)
     panels = figure.subplots(1, len(verdicts), squeeze=False, width_ratios=widths)[0]
     for axes, (name, verdict) in zip(panels, verdicts.items(), strict=True):
         _digraph(axes, name, verdict, *drawn[name])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from theory.families.local import interval, interval_count, segments, segments_count
 from theory.families.rows import admit
 from theory.patterns import PatternError
+from theory.readers.heads import MAX_LAYERS
 
 if TYPE_CHECKING:
     from theory.patterns import Connections
@@ -81,14 +82,14 @@ def typed_layers(fields: Fields, n: int, causal: bool | None) -> list[Connection
     types = fields.get("layer_types")
     if types is None and fields.model_type == "modernbert":  # as its own configuration class does
         every = fields.number("global_attn_every_n_layers") if fields.get("global_attn_every_n_layers") else 3
-        depth = fields.number("num_hidden_layers")
+        depth = min(fields.number("num_hidden_layers"), MAX_LAYERS + 1)
         types = ["sliding_attention" if number % every else "full_attention" for number in range(depth)]
     elif types is None:
         sparse = any(fields.get(name) is not None for name in ("sliding_window", "attention_chunk_size"))
         if fields.raw and (sparse or fields.model_type in DECODERS):
             fields = fields.completed()
         types = fields.get("layer_types")
-    if not isinstance(types, (list, tuple)) or not types:
+    if not isinstance(types, (list, tuple)) or not types or not all(isinstance(kind, str) for kind in types):
         raise PatternError(
             f"a {fields.model_type} configuration names no sparse attention that is known here (layer_types,"
             " attention_layers, attention_window, block_size, local_radius): for dense layers, check dense:n=64 or"

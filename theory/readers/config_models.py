@@ -12,6 +12,7 @@ from theory.families.rows import admit
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.blocks import expand_blocks
 from theory.readers.config_layers import full, near, sliding
+from theory.readers.heads import MAX_LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bigbird_layers", "gpt_neo_layers", "longformer_layers", "longt5_layers", "reformer_layers"]
 
+MAX_CHUNKS = 2**14
 GLOBAL_HEADS = ("SequenceClassification", "QuestionAnswering", "MultipleChoice")
 
 
@@ -28,8 +30,8 @@ def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
     """GPT-Neo: "global" is causal; "local" has the window_size keys k - W < j <= k."""
     kinds = fields.get("attention_layers")
     if kinds is None:
-        kinds = [kind for names, times in fields.need("attention_types") for _ in range(times) for kind in names]
-    if not isinstance(kinds, (list, tuple)) or not kinds or not set(kinds) <= {"global", "local"}:
+        kinds = _expanded(fields.need("attention_types"))
+    if not isinstance(kinds, (list, tuple)) or not kinds or any(kind not in ("global", "local") for kind in kinds):
         raise PatternError(f"attention_layers must be a list of 'global' and 'local', got {kinds!r}")
     made = {}
     if "global" in kinds:
@@ -37,6 +39,17 @@ def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
     if "local" in kinds:
         made["local"] = sliding(n, fields.number("window_size"), causal=True)
     return [made[kind] for kind in kinds]
+
+
+def _expanded(types: Any) -> list[Any]:
+    """Expand GPT-Neo's ``[[["global", "local"], 12]]``, as its configuration class does."""
+    try:
+        counted = [(list(names), int(times)) for names, times in types]
+    except (TypeError, ValueError) as error:
+        raise PatternError(f"attention_types must look like [[['global', 'local'], 12]], got {types!r}") from error
+    if sum(len(names) * max(times, 1) for names, times in counted) > MAX_LAYERS:
+        raise PatternError(f"attention_types names more than {MAX_LAYERS} layers")
+    return [kind for names, times in counted for kind in names * times]
 
 
 def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | None) -> list[Connections]:
@@ -102,6 +115,8 @@ def reformer_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Con
     before, after = fields.number("local_num_chunks_before", 0), fields.number("local_num_chunks_after", 0)
     chunks = -(-n // size)
     admit(n, n * min(before + 1 + after, chunks) * size)
+    if chunks > MAX_CHUNKS:
+        raise PatternError(f"n={n} makes {chunks} chunks, over the limit of {MAX_CHUNKS}: take a smaller n")
     grid = np.zeros((chunks, chunks), dtype=bool)
     for step in range(-min(before, chunks), min(after, chunks) + 1):
         grid[np.arange(chunks), (np.arange(chunks) + step) % chunks] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,30 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["from_mask_mod", "mapped_rows"]
+__all__ = ["from_mask_mod", "is_mask_mod", "mapped_rows"]
 
 MAX_PAIR_TOKENS = 512
 """Up to this n a function that torch cannot map is called once a pair."""
 
 CHECKED_PAIRS = 1000
+
+
+def is_mask_mod(value: object) -> bool:
+    """Tell a mask_mod by its four required arguments.
+
+    Examples
+    --------
+    >>> is_mask_mod(lambda b, h, q, k: q >= k), is_mask_mod(lambda q, k: q >= k)
+    (True, False)
+    """
+    if not callable(value) or isinstance(value, type):
+        return False
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.default is one.empty and one.kind in kinds for one in parameters) == 4
 
 
 def from_mask_mod(

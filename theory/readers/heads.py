@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from theory.patterns import Connections
 
-__all__ = ["HeadPatterns", "cycled", "joined"]
+__all__ = ["MAX_LAYERS", "HeadPatterns", "cycled", "joined"]
+
+MAX_LAYERS = 4096
+"""Layers of one model: a short hostile configuration must not ask for more."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def cycled(layers: Sequence[Connections]) -> SparsityPattern:
     >>> cycled([a, b, a, b]).p, cycled([a, b, a]).p
     (2, 3)
     """
+    if len(layers) > MAX_LAYERS:
+        raise PatternError(f"a model of {len(layers)} layers is over the limit of {MAX_LAYERS}")
     numbers: dict[int, int] = {}
     kinds = [numbers.setdefault(id(layer), len(numbers)) for layer in layers]
     for period in range(1, len(kinds) + 1):

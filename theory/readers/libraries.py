@@ -48,15 +48,15 @@ def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatte
 
 def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
     from theory.readers.block_masks import from_block_mask, is_block_mask
-    from theory.readers.flex import from_mask_mod
+    from theory.readers.flex import from_mask_mod, is_mask_mod
 
     heads = _number("heads", options.pop("heads")) if "heads" in options else None
     batch = _number("batch", options.pop("batch")) if "batch" in options else None
     arguments = {name: argument(text) for name, text in options.items()}
     with module_object(place) as target:
-        if not is_block_mask(target) and (arguments or not _takes_four(target)):
+        if not is_block_mask(target) and (arguments or not is_mask_mod(target)):
             takes_n = n is not None and callable(target) and "n" in _parameters(target)
-            target = call(target, {**arguments, "n": n} if takes_n else arguments)
+            target = call(target, {**arguments, "n": n} if takes_n else arguments) if callable(target) else target
         elif arguments:
             raise PatternError(f"a BlockMask takes no {', '.join(arguments)}")
         if is_block_mask(target):
@@ -71,17 +71,6 @@ def _parameters(target: Any) -> tuple[str, ...]:
         return tuple(inspect.signature(target).parameters)
     except (TypeError, ValueError):
         return ()
-
-
-def _takes_four(target: Any) -> bool:
-    """Tell a mask_mod, of four required arguments, from a function that makes one."""
-    if not callable(target):
-        return True
-    try:
-        parameters = inspect.signature(target).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    return sum(one.default is one.empty and one.kind is not one.VAR_KEYWORD for one in parameters) == 4
 
 
 def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:

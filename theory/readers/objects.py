@@ -16,7 +16,7 @@ __all__ = ["heads_of"]
 
 
 def heads_of(value: Any, options: Mapping[str, str] | None = None, n: object = None) -> HeadPatterns:
-    """Read what libraries hold: a BlockMask, ``make_layout``, a model config, a splash mask, an attention bias.
+    """Read what libraries hold: mask_mod, BlockMask, ``make_layout``, model config, splash mask, attention bias.
 
     A list of these gives the layers of one cycle. Anything else is read by `theory.readers.modules.from_object`.
 
@@ -49,7 +49,7 @@ def heads_of(value: Any, options: Mapping[str, str] | None = None, n: object = N
 
 def _from_library(value: Any, n: object) -> HeadPatterns | None:
     """Read an object of a library, or a list of them; None for anything else."""
-    from theory.readers import block_masks, huggingface, layouts, lazy_masks
+    from theory.readers import block_masks, flex, huggingface, layouts, lazy_masks
 
     if isinstance(value, (list, tuple)):
         first = _from_library(value[0], n) if value else None
@@ -60,6 +60,8 @@ def _from_library(value: Any, n: object) -> HeadPatterns | None:
         return block_masks.from_block_mask(value, None if n is None else _tokens(n, value))
     if layouts.has_layout(value):
         return layouts.from_layout(value, _tokens(n, value))
+    if flex.is_mask_mod(value):
+        return flex.from_mask_mod(value, _tokens(n, value))
     if huggingface.is_config(value):
         return HeadPatterns((huggingface.from_config(value, _tokens(n, value)),))
     if lazy_masks.is_splash_mask(value):
