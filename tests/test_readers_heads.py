@@ -31,7 +31,7 @@ def test_heads_are_chosen_counted_and_compared() -> None:
     assert BOTH.chosen(None) is BOTH
     assert BOTH.chosen("union").only() == BOTH.union()
     for wrong in ("3", "-1", "all", ""):
-        with pytest.raises(PatternError, match="head must be union or one of 0..2"):
+        with pytest.raises(PatternError, match=r"head must be union or one of 0..2"):
             BOTH.chosen(wrong)
     with pytest.raises(PatternError, match="head 1 attends otherwise than head 0"):
         BOTH.only()

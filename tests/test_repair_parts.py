@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, permutations
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from theory.hamiltonian.deadline import Deadline
 from theory.hamiltonian.digraph import usable_edges
 from theory.hamiltonian.matching import largest_matching
 from theory.patterns import Connections
-from theory.repair import best_order, causal_plan
+from theory.repair import best_order, causal_plan, covers
 from theory.repair.covers import few_paths, order_by_cover, path_cover
 from theory.repair.strong import Condensation, condense, fewest_strong_additions, strong_additions
 
@@ -106,6 +108,21 @@ def test_covers_agree_with_the_exact_search(seed: int) -> None:
     large = order_by_cover(union, parts, refuted=False, deadline=Deadline(20))
     cost = int(np.count_nonzero(~union.contains(large.order[1:], large.order[:-1]))) + large.closed
     assert large.lower_bound <= exact.lower_bound <= cost <= exact.lower_bound + 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_jokers_find_the_fewest_paths_by_themselves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = np.random.default_rng(seed)
+    n = int(dice.integers(4, 8))
+    union = random_union(dice, n, int(dice.integers(0, 2 * n)))
+    monkeypatch.setattr(covers, "MATCHINGS", 0)
+    monkeypatch.setattr(covers, "path_cover", lambda edges, _: [np.array([k]) for k in range(edges.n)])
+    paths, least = few_paths(union, Deadline(20))
+    assert sorted(np.concatenate(paths).tolist()) == list(range(n))
+    assert all(union.contains(path[1:], path[:-1]).all() for path in paths)
+    edges = set(zip(union.keys.tolist(), union.queries.tolist(), strict=True))
+    missing = min(sum(step not in edges for step in pairwise(order)) for order in permutations(range(n)))
+    assert len(paths) == least == missing + 1
 
 
 def test_a_hub_is_covered_without_a_search() -> None:

@@ -185,10 +185,10 @@ class _Cover:
 
 
 def order_by_cover(union: Connections, components: Components, *, refuted: bool, deadline: Deadline) -> OrderPlan:
-    """Order a cover by few paths, so that its links make the digraph strongly connected too where possible.
+    """Order a cover by few paths so that its links make the digraph strongly connected too, where possible.
 
-    The order stays open when every proper prefix is entered by an edge from the rest (`theory.repair.orders`); else
-    one edge closes the ring. `refuted` says that there is known to be no Hamiltonian path.
+    The order stays open when every proper prefix is entered by an edge from the rest (`theory.repair.orders`);
+    else one edge closes the ring. `refuted` says that there is known to be no Hamiltonian path.
     """
     paths, least = few_paths(union, deadline)
     labels = components.labels
