@@ -35,13 +35,13 @@ lint: $(VENV)/.tested
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.tested
-	$(BIN)/pytest -n $(WORKERS) -m "not exhaustive" --cov --cov-report=term
+	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term
 
 exhaustive: $(VENV)/.tested
 	$(BIN)/pytest -n $(WORKERS) -m exhaustive
 
 oldest: $(OLDEST)/.tested
-	$(OLDEST)/bin/pytest -n $(WORKERS) -m "not exhaustive" -W "ignore:(pandas|numpy) not found:ImportWarning"
+	$(OLDEST)/bin/pytest -n $(WORKERS) -W "ignore:(pandas|numpy) not found:ImportWarning"
 
 bench: $(VENV)/.tested
 	$(BIN)/python -m benchmarks

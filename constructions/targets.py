@@ -6,16 +6,15 @@ by definition, and it is carried as it is.
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from theory.patterns import PatternError
 from theory.readers.guard import one_line
+from theory.readers.modules import module_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,20 +120,13 @@ def parse_target(spec: str) -> Target:
     """
     if spec in TARGETS:
         return TARGETS[spec]
-    module, colon, name = spec.partition(":")
-    if not (colon and module and name):
+    if ":" not in spec:
         raise TargetError(f"no target is called {one_line(spec, 80)!r}: {', '.join(TARGETS)} or module:callable")
-    here = os.getcwd()
-    sys.path.insert(0, here)
     try:
-        function: Any = importlib.import_module(module)
-        for part in name.split("."):
-            function = getattr(function, part)
-    except (Exception, SystemExit) as error:
-        raise TargetError(f"target {spec}: {type(error).__name__}: {one_line(error)}") from error
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
+        with module_object(spec) as function:
+            pass
+    except PatternError as error:
+        raise TargetError(f"target {one_line(spec, 80)}: {error}") from error
     if not callable(function):
         raise TargetError(f"target {spec} is a {type(function).__name__}, not a callable on arrays (..., d, n)")
     return Target(spec, function, "the user's own")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from theory.measures import measure
     from theory.patterns import Connections, PatternError, SparsityPattern
     from theory.readers.source import read_source
+    from theory.repair import repair
     from theory.theorems import FunctionClass
     from theory.verdicts import Answer
     from verify.pattern_certificate import certificate
@@ -63,6 +64,7 @@ __all__ = [
     "prove",
     "read_source",
     "recheck",
+    "repair",
     "to_additive_mask",
     "to_boolean_mask",
     "to_callable",
@@ -78,6 +80,7 @@ _HOMES = {
     "theory.measures": ["measure"],
     "theory.patterns": ["Connections", "PatternError", "SparsityPattern"],
     "theory.readers.source": ["read_source"],
+    "theory.repair": ["repair"],
     "theory.theorems": ["FunctionClass"],
     "theory.verdicts": ["Answer"],
     "verify.pattern_certificate": ["certificate"],

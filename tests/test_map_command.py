@@ -113,7 +113,7 @@ def test_your_own_that_raises(run: Any, my_maps: str) -> None:
         (("entmax:0.5", *OPTIONS), "alpha >= 1"),
         (("entmax", *OPTIONS), "as in entmax:1.5"),
         (("nosuch", *OPTIONS), "no map is called 'nosuch'"),
-        (("no_such_module:f", *OPTIONS), "No module named 'no_such_module'"),
+        (("no_such_module:f", *OPTIONS), "no module is called 'no_such_module'"),
     ],
 )
 def test_bad_input(run: Any, arguments: tuple[str, ...], message: str) -> None:

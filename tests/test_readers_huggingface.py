@@ -105,6 +105,7 @@ def test_bigbird_is_dense_while_the_sequence_is_short() -> None:
             {"model_type": "gemma2", "layer_types": ["full_attention"], "use_bidirectional_attention": True},
             "gemma2",
         ),
+        ({**MISTRAL, "layer_types": ["sliding_attention", "full_attention"]}, "ignores layer_types"),
         ({"model_type": "bert"}, "no sparse attention"),
         ({"model_type": "nystromformer"}, "landmarks"),
         ({}, "no model_type"),

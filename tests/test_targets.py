@@ -99,7 +99,7 @@ def test_user_module_from_the_current_directory(tmp_path: Path, monkeypatch: pyt
     assert target.name == "my_target_module:Inner.double"
     for spec, message in [
         ("my_target_module:value", "is a int, not a callable"),
-        ("my_target_module:absent", "AttributeError"),
+        ("my_target_module:absent", "has no 'absent'"),
         ("no_such_target_module:f", "ModuleNotFoundError"),
         ("broken_target_module:f", "RuntimeError: two lines"),
         ("reverze", "no target is called 'reverze': identity, reverse"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Words = npt.NDArray[np.uint64]
 
-__all__ = ["ReceptiveField", "first_seen_by", "receptive_field"]
+__all__ = ["ReceptiveField", "first_seen_by", "receptive_field", "see_one_layer"]
 
 SOURCES = 1024  # keys followed at once: 16 words a token
 GATHERED = 2**22  # words gathered at once, so that memory stays bounded whatever the degrees
@@ -111,7 +111,7 @@ def receptive_field(pattern: SparsityPattern, layers: int, *, matrix: bool = Fal
         size, unchanged = count_bits(words, 64 * words.shape[1]), 0
         for t in range(layers + 1):
             if t and unchanged < pattern.p:
-                before, words = words, _one_layer(looped.layers[(t - 1) % pattern.p], words)
+                before, words = words, see_one_layer(looped.layers[(t - 1) % pattern.p], words)
                 grown = count_bits(words, 64 * words.shape[1])
                 unchanged = unchanged + 1 if np.array_equal(grown, size) else 0
                 size = grown
@@ -128,7 +128,7 @@ def _note(first: npt.NDArray[np.int32], fresh: Words, layer: int) -> None:
     first[bits == 1] = layer
 
 
-def _one_layer(layer: Connections, words: Words) -> Words:
+def see_one_layer(layer: Connections, words: Words) -> Words:
     """OR the words of the keys of every query, in runs of rows whose gathered words fit the budget."""
     after = np.empty_like(words)
     budget = max(1, GATHERED // words.shape[1])

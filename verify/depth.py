@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.patterns import PatternError
+from theory.receptive_field import see_one_layer
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from theory.hops import HopCount
-    from theory.patterns import Connections, SparsityPattern
+    from theory.patterns import SparsityPattern
 
     Words = npt.NDArray[np.uint64]
 
 __all__ = ["WithinLayers", "first_unseen", "within_layers"]
 
 SOURCES = 1024  # columns followed at once: 16 words a token
-GATHERED = 2**22  # words gathered at once, so that memory stays bounded whatever the degrees
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def first_unseen(
         for step in range(layers):
             if time.monotonic() > deadline:
                 return Answer.UNDECIDED
-            after = _one_layer(pattern.layers[step % pattern.p], words)
+            after = see_one_layer(pattern.layers[step % pattern.p], words)
             unchanged = unchanged + 1 if np.array_equal(after, words) else 0
             words = after
             if unchanged == pattern.p:
@@ -108,21 +108,6 @@ def first_unseen(
         if pair is not None:
             return pair
     return Answer.HOLDS
-
-
-def _one_layer(layer: Connections, words: Words) -> Words:
-    """OR the words of the keys of every query; rows are taken in runs whose gathered words fit the budget."""
-    after = np.empty_like(words)
-    budget = max(1, GATHERED // words.shape[1])
-    first = 0
-    while first < layer.n:
-        last = int(np.searchsorted(layer.indptr, layer.indptr[first] + budget, side="right")) - 1
-        last = max(last, first + 1)
-        begin, end = layer.indptr[first], layer.indptr[last]
-        starts = layer.indptr[first:last] - begin
-        after[first:last] = np.bitwise_or.reduceat(words[layer.keys[begin:end]], starts, axis=0)
-        first = last
-    return after
 
 
 def _first_missing(words: Words, start: int, count: int, *, causal: bool) -> tuple[int, int] | None:

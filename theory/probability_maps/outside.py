@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,19 +131,13 @@ def import_map(spec: str) -> ProbabilityMap:
     PatternError
         If there is no such module or callable.
     """
-    module, _, name = spec.partition(":")
-    here = os.getcwd()
-    sys.path.insert(0, here)
-    importlib.invalidate_caches()
+    from theory.readers.modules import module_object
+
     try:
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
-    except (Exception, SystemExit) as error:
-        raise PatternError(f"map {one_line(spec, 80)}: {type(error).__name__}: {one_line(error)}") from error
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
+        with module_object(spec) as target:
+            pass
+    except PatternError as error:
+        raise PatternError(f"map {one_line(spec, 80)}: {error}") from error
     if not isinstance(target, type) and isinstance(target, ProbabilityMap):
         return target
     if not callable(target):

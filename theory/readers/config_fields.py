@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from theory.patterns import PatternError
 from theory.readers.guard import one_line
+from theory.readers.heads import MAX_LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -76,6 +77,15 @@ class Fields:
             raise PatternError(f"{name} must be a whole number of at least {least}, got {value!r}")
         return value
 
+    def names(self, name: str) -> list[str] | None:
+        """Return a field that has to be a list of words, such as layer_types; None where there is none."""
+        value = self.get(name)
+        if value is not None and not (
+            isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value)
+        ):
+            raise PatternError(f"{name} must be a list of words, got {one_line(value, 60)}")
+        return None if value is None else list(value)
+
     def completed(self) -> Fields:
         """Return the configuration as transformers loads it, with its defaults and conversions.
 
@@ -91,6 +101,9 @@ class Fields:
                 f"this {self.model_type} configuration leaves fields to the defaults of transformers, which is not"
                 " installed: install it, or write layer_types into config.json"
             )
+        for name, value in self.config.items():
+            if "layer" in str(name) and isinstance(value, int) and value > MAX_LAYERS:
+                raise PatternError(f"{name}={value} is over the limit of {MAX_LAYERS} layers")
         from transformers import CONFIG_MAPPING
 
         try:
@@ -105,4 +118,6 @@ class Fields:
         inner = self.get("text_config")
         if inner is None or self.model_type in known or self.get("layer_types") is not None:
             return self
+        if self.raw and not isinstance(inner, dict):
+            raise PatternError("text_config must be the configuration of a model")
         return Fields.of(inner)

@@ -17,7 +17,7 @@ __all__ = ["chunked", "full", "near", "sliding", "typed_layers"]
 
 DECODERS = (
     *("afmoe", "cohere2", "cohere2_moe", "cwm", "dots1", "exaone4", "exaone_moe", "gemma2", "gemma3_text"),
-    *("gpt_oss", "granite_swa", "granitemoe_swa", "llama4_text", "ministral", "ministral3", "mistral", "olmo3"),
+    *("gpt_oss", "granite_swa", "granitemoe_swa", "llama4_text", "ministral", "olmo3"),
     *("qwen2", "qwen2_moe", "qwen3", "smollm3", "vaultgemma"),
 )
 """Model types whose masks are causal for text, unless the configuration says otherwise."""
@@ -79,7 +79,7 @@ def typed_layers(fields: Fields, n: int, causal: bool | None) -> list[Connection
     PatternError
         If a layer is no attention or depends on the input, or the direction of the model is not known.
     """
-    types = fields.get("layer_types")
+    types = fields.names("layer_types")
     if types is None and fields.model_type == "modernbert":  # as its own configuration class does
         every = fields.number("global_attn_every_n_layers") if fields.get("global_attn_every_n_layers") else 3
         depth = min(fields.number("num_hidden_layers"), MAX_LAYERS + 1)
@@ -88,8 +88,8 @@ def typed_layers(fields: Fields, n: int, causal: bool | None) -> list[Connection
         sparse = any(fields.get(name) is not None for name in ("sliding_window", "attention_chunk_size"))
         if fields.raw and (sparse or fields.model_type in DECODERS):
             fields = fields.completed()
-        types = fields.get("layer_types")
-    if not isinstance(types, (list, tuple)) or not types or not all(isinstance(kind, str) for kind in types):
+        types = fields.names("layer_types")
+    if not types:
         raise PatternError(
             f"a {fields.model_type} configuration names no sparse attention that is known here (layer_types,"
             " attention_layers, attention_window, block_size, local_radius): for dense layers, check dense:n=64 or"

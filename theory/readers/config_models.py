@@ -28,10 +28,10 @@ GLOBAL_HEADS = ("SequenceClassification", "QuestionAnswering", "MultipleChoice")
 
 def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
     """GPT-Neo: "global" is causal; "local" has the window_size keys k - W < j <= k."""
-    kinds = fields.get("attention_layers")
+    kinds = fields.names("attention_layers")
     if kinds is None:
         kinds = _expanded(fields.need("attention_types"))
-    if not isinstance(kinds, (list, tuple)) or not kinds or any(kind not in ("global", "local") for kind in kinds):
+    if not kinds or any(kind not in ("global", "local") for kind in kinds):
         raise PatternError(f"attention_layers must be a list of 'global' and 'local', got {kinds!r}")
     made = {}
     if "global" in kinds:
@@ -55,7 +55,7 @@ def _expanded(types: Any) -> list[Any]:
 def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | None) -> list[Connections]:
     """Longformer, LED's encoder: |k - j| <= attention_window / 2; the global tokens see and are seen by all."""
     if global_tokens is None:
-        for name in fields.get("architectures") or ():
+        for name in fields.names("architectures") or ():
             if any(head in name for head in GLOBAL_HEADS):
                 raise PatternError(f"a {name} makes some tokens global: say which, global=0 for the first")
     places = list(global_tokens or ())
@@ -101,10 +101,11 @@ def longt5_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conne
 
 def reformer_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
     """Reformer's local layers: one's chunk, and those before and after it, wrapping round at both ends."""
-    kinds = fields.need("attn_layers")
+    fields.need("attn_layers")
+    kinds = fields.names("attn_layers") or []
     if "lsh" in kinds:
         raise PatternError(
-            f"layer {list(kinds).index('lsh')} is lsh attention, whose buckets are hashed from the input: give the"
+            f"layer {kinds.index('lsh')} is lsh attention, whose buckets are hashed from the input: give the"
             " buckets of one input to theory.families.reformer instead"
         )
     if not kinds or set(kinds) != {"local"}:

@@ -53,7 +53,7 @@ INPUT_DEPENDENT = {
 }
 
 ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "starcoder2")
-"""Decoders in which sliding_window, where it is set and no layer_types are, holds in every layer."""
+"""Decoders in which sliding_window, where it is set, holds in every layer, whatever layer_types say."""
 
 
 def is_config(value: object) -> bool:
@@ -128,7 +128,13 @@ def from_config(
         return cycled(MODELS[model](fields, n, global_tokens))
     if global_tokens is not None:
         raise PatternError(f"a {model} takes no global tokens")
-    if fields.get("layer_types") is None and model in ALL_SLIDING:
+    if model in ALL_SLIDING:
         window = fields.need("sliding_window")
+        kind = "full_attention" if window is None else "sliding_attention"
+        if set(fields.names("layer_types") or [kind]) != {kind}:
+            raise PatternError(
+                f"a {model} has {kind} in every layer and ignores layer_types: leave them out, or name the model"
+                " whose layers differ (ministral)"
+            )
         return cycled([full(n, causal=True) if window is None else sliding(n, window, causal=True)])
     return cycled(typed_layers(fields, n, causal))
