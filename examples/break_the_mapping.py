@@ -9,8 +9,7 @@ pattern, inputs = strided(5, 3), AllInputs(1, 5, 2)
 for c in (None, 14, 13, 3):
     mapping = build_mapping(pattern, 1, 2, c=c)
     found = check_contextual_mapping(mapping, inputs)
-    print(
-        f"c = {'the paper' if c is None else c}: 7.1 {found.distinct_within.value}, 7.2 {found.distinct_across.value}"
-    )
+    within, across = found.distinct_within.value, found.distinct_across.value
+    print(f"c = {'as in the paper' if c is None else c}: 7.1 {within}, 7.2 {across}")
     if found.collision is not None:
         print(f"  {found.collision.why}")

@@ -100,7 +100,7 @@ def test_user_module_from_the_current_directory(tmp_path: Path, monkeypatch: pyt
     for spec, message in [
         ("my_target_module:value", "is a int, not a callable"),
         ("my_target_module:absent", "has no 'absent'"),
-        ("no_such_target_module:f", "ModuleNotFoundError"),
+        ("no_such_target_module:f", "no module is called 'no_such_target_module'"),
         ("broken_target_module:f", "RuntimeError: two lines"),
         ("reverze", "no target is called 'reverze': identity, reverse"),
         ("my_target_module:", "no target is called"),
