@@ -103,7 +103,7 @@ def test_user_module_from_the_current_directory(tmp_path: Path, monkeypatch: pyt
         ("no_such_target_module:f", "no module is called 'no_such_target_module'"),
         ("broken_target_module:f", "RuntimeError: two lines"),
         ("reverze", "no target is called 'reverze': identity, reverse"),
-        ("my_target_module:", "no target is called"),
+        ("my_target_module:", "is not of the form module:callable"),
     ]:
         with pytest.raises(TargetError, match=message) as caught:
             parse_target(spec)
