@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import brute_force
@@ -85,3 +86,16 @@ def test_bad_input_is_one_line(run: Any) -> None:
     code, _, err = run("ring:n=20000", "--layers", "1000")
     assert code == 2
     assert "ask for one --query" in err
+
+
+def test_the_figure_is_written(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "growth.svg"
+    assert run("strided:n=9,w=4", "--layers", "3", "--figure", str(file))[0] == 0
+    assert file.read_text().startswith("<?xml")
+    for wrong, named in (
+        (tmp_path / "growth.gif", ".svg, .png or .pdf"),
+        (tmp_path / "no" / "x.svg", "cannot be"),
+    ):
+        code, _, err = run("strided:n=9,w=4", "--figure", str(wrong))
+        assert (code, named in err) == (2, True)
+    assert run("strided:n=9,w=4", "--query", "1", "--figure", str(file))[0] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from theory.wording import name_tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from theory.patterns import IntArray
+    from theory.patterns import IntArray, SparsityPattern
     from theory.receptive_field import ReceptiveField
 
 __all__ = ["command"]
@@ -35,14 +36,19 @@ MOST_BITS = 2**36  # n^2 times the layers
 @click.option(
     "--query", type=click.IntRange(min=0), help="One token, from 0: from which layer on it sees each key."
 )
+@click.option(
+    "--figure", "file", type=click.Path(path_type=Path), help="Draw it too, into a .svg, .png or .pdf file."
+)
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
-def command(source: str, layers: int | None, query: int | None, json_wanted: bool) -> int:
+def command(source: str, layers: int | None, query: int | None, file: Path | None, json_wanted: bool) -> int:
     """Show what each token of the pattern SOURCE sees after each layer, residual connections included.
 
     Token k sees token j from layer t on when output k after t layers can depend on input j. Where each token
     attends to itself these are the paper's sets S_k^t. For few tokens the layer of every pair is shown, row by
     row of queries.
     """
+    if file is not None and query is not None:
+        raise PatternError("--figure shows all tokens: leave out --query")
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
@@ -60,6 +66,9 @@ def command(source: str, layers: int | None, query: int | None, json_wanted: boo
                 )
             field = receptive_field(pattern, count, matrix=pattern.n <= JSON_TOKENS)
             shown = count if layers is not None else max(1, _last_change(field))
+        if file is not None:
+            say("drawing")
+            _draw(pattern, source, shown, file)
     if query is not None:
         if json_wanted:
             click.echo(json.dumps({**head, "layers": layers, **_query_json(query, first)}, indent=2))
@@ -70,6 +79,26 @@ def command(source: str, layers: int | None, query: int | None, json_wanted: boo
     else:
         click.echo("\n".join(_field_lines(source, field, shown)))
     return 0
+
+
+def _draw(pattern: SparsityPattern, source: str, layers: int, file: Path) -> None:
+    """Draw the growth and the matrix of first-seen layers, residual connections included."""
+    from figures.reach_growth import LARGEST, draw, first_seen
+    from figures.style import save
+    from theory.hops import growth
+
+    kind = file.suffix.removeprefix(".")
+    if kind not in ("svg", "png", "pdf"):
+        raise PatternError(f"--figure needs a name that ends in .svg, .png or .pdf, got {file}")
+    if pattern.n > LARGEST:
+        raise PatternError(f"{pattern.n} tokens: a figure shows at most {LARGEST}; leave out --figure")
+    looped = pattern.with_self_loops()
+    matrices = {source: first_seen(looped, layers)}
+    figure = draw({source: growth(pattern, layers, residual=True)}, matrices, pattern.n)
+    try:
+        save(figure, file, kind)
+    except OSError as error:
+        raise PatternError(f"the figure cannot be written to {file}: {error.strerror}") from error
 
 
 def _enough(n: int, p: int) -> int:
