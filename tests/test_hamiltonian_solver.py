@@ -173,7 +173,9 @@ def test_a_solver_past_the_limit_is_killed(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_an_interrupted_question_leaves_no_process(tmp_path: Path) -> None:
     asker = f"""
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits an ignored one
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 import numpy as np
@@ -192,7 +194,10 @@ except KeyboardInterrupt:
                 break
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        try:
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert out.strip() == "interrupted"
     assert is_gone(int((tmp_path / "pid").read_text()))
 
