@@ -41,7 +41,7 @@ exhaustive: $(VENV)/.tested
 	$(BIN)/pytest -n $(WORKERS) -m exhaustive
 
 oldest: $(OLDEST)/.tested
-	$(OLDEST)/bin/pytest -n $(WORKERS) -W "ignore:(pandas|numpy) not found:ImportWarning"
+	$(OLDEST)/bin/pytest -n $(WORKERS)
 
 bench: $(VENV)/.tested
 	$(BIN)/python -m benchmarks

@@ -23,6 +23,7 @@ __all__ = [
     "Reach",
     "classify_reach",
     "closed_set",
+    "reach_of",
     "self_attention_violations",
     "strong_components",
     "unseen_predecessor",

@@ -96,8 +96,7 @@ def hop_count(
 
 def is_self_attending(pattern: SparsityPattern) -> bool:
     """Return whether Assumption 1.1 holds: k in A_k^l for all k and l."""
-    tokens = np.arange(pattern.n)
-    return all(bool(layer.contains(tokens, tokens).all()) for layer in pattern.layers)
+    return all(bool(layer.self_attending.all()) for layer in pattern.layers)
 
 
 def _at_a_glance(pattern: SparsityPattern) -> HopCount | None:
