@@ -1,8 +1,8 @@
 """Reductions over the attended sets A_k on any array backend, in O(connections).
 
-Rows of equal degree are one dense block of indices, and blocks are not padded: a global token costs its own degree,
-whatever the others have. A state has its tokens on the last axis, ``values[..., k]``; here they come first, so that
-a reduction runs over the first axis of contiguous memory.
+Rows of equal degree are one dense block of indices, and blocks are not padded: a global token costs its own
+degree, whatever the others have. A state has its tokens on the last axis, ``values[..., k]``; here they come
+first, so that a reduction runs over the first axis of contiguous memory.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Neighbours:
             queries = np.flatnonzero(degrees == degree)
             keys = layer.keys[layer.indptr[queries] + np.arange(degree)[:, np.newaxis]]
             order.append(queries)
-            rows.append(Rows(*(xp.asarray(part, device=device(like)) for part in _flat(queries, keys)), degree))
+            place = [xp.asarray(part.ravel().astype(np.int64), device=device(like)) for part in (queries, keys)]
+            rows.append(Rows(place[0], place[1], degree))
         self.rows = tuple(rows)
         inverse = np.argsort(np.concatenate(order), kind="stable")
         self._inverse = xp.asarray(inverse, device=device(like)) if len(rows) > 1 else None
@@ -95,6 +96,3 @@ def neighbours(layer: Connections, like: Any) -> Neighbours:
         made[key] = Neighbours(layer, like)
     return made[key]
 
-
-def _flat(queries: Any, keys: Any) -> tuple[Any, Any]:
-    return queries.astype(np.int64), keys.astype(np.int64).ravel()
