@@ -6,14 +6,16 @@ be replaced, to see what it is there for.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from constructions.all_max_shift import AllMaxShifts, all_max_factor, tighter_s
+from constructions.base_c import Digits, all_max_digits, assemble, digits_dtype
 from constructions.mapping import StagedMapping
-from constructions.numbers import ProofError
+from constructions.numbers import Integers, ProofError
 from constructions.positional_embedding import initial_interval, positions_along
 from constructions.selective_shift import SelectiveShifts, TokenShift
 from theory.graph import self_attention_violations
@@ -26,9 +28,74 @@ if TYPE_CHECKING:
 
     from theory.patterns import IntArray, SparsityPattern
 
-__all__ = ["build_mapping", "check_sizes", "path_patterns"]
+__all__ = ["ShiftMapping", "build_mapping", "check_sizes", "path_patterns"]
 
 REMEDY = "use --construction relay"
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftMapping(StagedMapping):
+    """The contextual mapping of `paper` and `merged`; see `build_mapping`.
+
+    Parameters
+    ----------
+    shifted_bound
+        Every number of the selective shifts lies in [-shifted_bound, shifted_bound].
+    """
+
+    shifted_bound: int
+
+    @property
+    def shifts(self) -> SelectiveShifts:
+        """The first stage."""
+        return next(stage for stage in self.stages if isinstance(stage, SelectiveShifts))
+
+    @property
+    def all_max(self) -> AllMaxShifts:
+        """The second stage."""
+        return next(stage for stage in self.stages if isinstance(stage, AllMaxShifts))
+
+    @property
+    def in_base_c(self) -> bool:
+        """Whether the ids pass int64 and are run as numbers in base c."""
+        return self.dtype == object and self.all_max.factor > 1
+
+    @property
+    def run_dtype(self) -> np.dtype[Any]:
+        """The dtype of the selective shifts and of the digits in base c, or of the ids where these fit."""
+        return digits_dtype(self.all_max.factor, self.shifted_bound) if self.in_base_c else self.dtype
+
+    def digits(self, grids: npt.ArrayLike) -> Digits:
+        """Return the ids in base c, on the mapping's backend: exact in int64 where a digit fits it.
+
+        Raises
+        ------
+        ProofError
+            As a run; or if c < 2, which is no base.
+
+        Examples
+        --------
+        >>> from theory.families import star
+        >>> mapping = build_mapping(star(6, 1), 1, 32, "merged")
+        >>> numbers = mapping.digits([[3, 1, 4, 1, 5, 9]])
+        >>> numbers.digits[0].dtype, mapping.dtype, len(numbers.digits)
+        (dtype('int64'), dtype('O'), 3)
+        >>> assemble(numbers).tolist() == mapping.ids([[3, 1, 4, 1, 5, 9]]).tolist()
+        True
+        """
+        return self._digits(self.project(grids))
+
+    def run(self, projected: Integers) -> Integers:
+        """Return the ids, given u^T H_k in units of delta; beyond int64 put together from their digits."""
+        if not self.in_base_c:
+            return super().run(projected)
+        found = self._digits(projected)
+        return assemble(Digits(tuple(self.backend.fetch(digit) for digit in found.digits), found.base))
+
+    def _digits(self, projected: Integers) -> Digits:
+        dtype = digits_dtype(self.all_max.factor, self.shifted_bound)
+        values = self.backend.put(projected.astype(dtype, copy=False))
+        return all_max_digits(self.all_max, self.shifts.apply(values, self.pattern), self.pattern)
 
 
 def build_mapping(
@@ -44,7 +111,7 @@ def build_mapping(
     shift_factor: int | None = None,
     step: int | None = None,
     tight: bool = False,
-) -> StagedMapping:
+) -> ShiftMapping:
     """Build g_c for a pattern that satisfies Assumption 1.
 
     Parameters
@@ -114,16 +181,18 @@ def build_mapping(
         shifts.append(TokenShift(token, layer, shift_factor, 2 * low - 1, width2, windows, cycle))
     stages = (SelectiveShifts(tuple(shifts)), AllMaxShifts(s, c, cycle))
     positions = positions_along(path)
-    return StagedMapping(
+    shifted_bound, bound = _bounds(stages, pattern, positions, d, levels, step)
+    return ShiftMapping(
         pattern=pattern,
         d=d,
         K=levels,
         construction=construction,
         positions=positions,
         stages=stages,
-        bound=_bound(stages, pattern, positions, d, levels, step),
+        bound=bound,
         layers_formula={"selective_shift": cycle * (pattern.n - 1) * windows, "all_max_shift": s},
         step=step,
+        shifted_bound=shifted_bound,
     )
 
 
@@ -150,21 +219,22 @@ def path_patterns(pattern: SparsityPattern, gamma: IntArray) -> IntArray:
     return np.asarray(np.argmax(held, axis=0))
 
 
-def _bound(
+def _bounds(
     stages: tuple[SelectiveShifts, AllMaxShifts],
     pattern: SparsityPattern,
     positions: IntArray,
     d: int,
     levels: int,
     step: int,
-) -> int:
-    """Return a bound on every number of every run; with the proof's constants at most c^s n delta^{-nd}."""
+) -> tuple[int, int]:
+    """Return bounds on all numbers up to the end of either stage; with the proof's c at most c^s n delta^{-nd}."""
     intervals = [initial_interval(position, d, levels, step) for position in positions.tolist()]
     low, high = (np.array(side, dtype=object) for side in zip(*intervals, strict=True))
-    for stage in stages:
-        low, high = stage.widen(low, high, pattern)
-    factors = [shift.factor for shift in stages[0].shifts[:1]] + [stages[1].factor]
-    return max(int(high.max()), *factors)
+    shifts, all_max = stages
+    low, high = shifts.widen(low, high, pattern)
+    shifted = max(1, int(high.max()), *(shift.factor for shift in shifts.shifts[:1]))
+    _, high = all_max.widen(low, high, pattern)
+    return shifted, max(shifted, int(high.max()), all_max.factor)
 
 
 def _silent(reason: str) -> ProofError:

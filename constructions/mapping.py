@@ -6,18 +6,20 @@ Units: everything is an integer in units of delta = 1/K. ``grids[..., i, k]`` is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import numpy as np
+
+from constructions.backends import NUMPY, Backend
 from constructions.cells import check_entries
-from constructions.numbers import Integers, exact_dtype
+from constructions.numbers import Integers, ProofError, exact_dtype
 from constructions.positional_embedding import embed, project
 from constructions.stage import run_fused, run_literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     import numpy.typing as npt
 
     from constructions.stage import Stage
@@ -113,6 +115,8 @@ class StagedMapping:
         Layers by formula, one entry a stage family.
     step
         What the embedding adds to every entry of column k is ``step * pos(k)``; K unless experimenting.
+    backend
+        Where `ids` runs; ids are handed back as NumPy arrays. See `on`.
     """
 
     pattern: SparsityPattern
@@ -124,6 +128,27 @@ class StagedMapping:
     bound: int
     layers_formula: Mapping[str, int]
     step: int
+    backend: Backend = field(default=NUMPY, kw_only=True)
+
+    def on(self, backend: Backend) -> Self:
+        """Return the same mapping, run on another backend.
+
+        Raises
+        ------
+        ProofError
+            If its numbers pass int64 on the way: only NumPy holds Python integers.
+        """
+        if backend.name != "numpy" and self.run_dtype != np.int64:
+            bits = self.bound.bit_length()
+            raise ProofError(
+                f"numbers reach {bits} bits, {backend.name} holds 63: leave --backend out, or take a coarser grid"
+            )
+        return replace(self, backend=backend)
+
+    @property
+    def run_dtype(self) -> np.dtype[Any]:
+        """The dtype in which the stages run: that of the ids, unless these are put together from digits."""
+        return self.dtype
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -148,16 +173,25 @@ class StagedMapping:
         ProofError
             If `grids` is not an integer array of shape (..., d, n) with entries in 0..K-1.
         """
+        return self.project(grids).astype(self.dtype, copy=False)
+
+    def project(self, grids: npt.ArrayLike) -> Integers:
+        """Return what `initial` does, in the least dtype that holds it: int64 where that is enough."""
         array = check_entries(grids, self.d, self.pattern.n, self.K)
         return self.enter(embed(array, self.positions, self.step))
 
     def enter(self, quantized: IntArray) -> Integers:
         """Return u^T H_k of a quantized input H, embedding included and in units of delta; shape (..., n)."""
-        return project(quantized, self.K).astype(self.dtype, copy=False)
+        return project(quantized, self.K)
 
     def ids(self, grids: npt.ArrayLike) -> Integers:
-        """Return the ids q(H), shape (..., n), every stage applied at once."""
-        return run_fused(list(self.stages), self.initial(grids), self.pattern)
+        """Return the ids q(H), shape (..., n), every stage applied at once on the mapping's backend."""
+        return self.run(self.project(grids))
+
+    def run(self, projected: Integers) -> Integers:
+        """Return the ids, in `dtype`, given u^T H_k in units of delta, shape (..., n), in any exact dtype."""
+        values = self.backend.put(projected.astype(self.dtype, copy=False))
+        return self.backend.fetch(run_fused(list(self.stages), values, self.pattern))
 
     def literal_ids(self, grids: npt.ArrayLike) -> Integers:
         """Return the ids with the elementary blocks applied one by one; slow, equal to `ids` bit for bit."""

@@ -95,4 +95,3 @@ def neighbours(layer: Connections, like: Any) -> Neighbours:
     if key not in made:
         made[key] = Neighbours(layer, like)
     return made[key]
-

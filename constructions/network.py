@@ -19,7 +19,6 @@ from constructions.dependence import dependence_violation, reach_matrix
 from constructions.numbers import Integers, ProofError
 from constructions.positional_embedding import embed
 from constructions.quantization import Quantization
-from constructions.stage import run_fused
 from constructions.targets import TargetError, corner_values
 from constructions.value_mapping import build_value_mapping
 
@@ -95,7 +94,7 @@ class Network:
         inputs = check_entries(x, mapping.d, mapping.pattern.n, mapping.K * resolution, f"delta/{resolution}")
         embedded = embed(inputs, mapping.positions, mapping.step * resolution)
         quantized = quantization.on_grid(quantization.apply(embedded))
-        ids = run_fused(list(mapping.stages), mapping.enter(quantized), mapping.pattern)
+        ids = mapping.run(mapping.enter(quantized))
         references = self.values.apply(ids)
         return Output(ids, references, self.values.read(references))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Integers", "ProofError", "exact_dtype"]
+__all__ = ["INT64_BITS", "Integers", "ProofError", "exact_dtype", "times"]
 
 Integers = npt.NDArray[Any]  # dtype int64, or object holding Python integers
 INT64_BITS = 62  # one bit of headroom for a difference of two ids
@@ -28,3 +28,24 @@ def exact_dtype(bound: int) -> np.dtype[Any]:
     (dtype('int64'), dtype('O'))
     """
     return np.dtype(np.int64) if abs(int(bound)).bit_length() <= INT64_BITS else np.dtype(object)
+
+
+def times(values: Integers, factor: int) -> Integers:
+    """Return values * factor; of Python integers, each object that occurs is multiplied once.
+
+    The maxima of a row are often one and the same id, of 10^5 bits, for nearly all rows.
+
+    Examples
+    --------
+    >>> times(np.array([3, 2**70], dtype=object), 2).tolist() == [6, 2**71]
+    True
+    """
+    if values.dtype != object:
+        return values * factor
+    flat = values.ravel().tolist()
+    products = {id(number): number for number in flat}
+    for key, number in products.items():
+        products[key] = number * factor
+    result = np.empty(values.size, dtype=object)
+    result[:] = [products[id(number)] for number in flat]
+    return result.reshape(values.shape)

@@ -25,7 +25,7 @@ from verify.lemmas import LEMMAS, LemmaCheck, check_lemmas
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
+    from theory.patterns import IntArray
 
     from constructions.numbers import Integers
 
@@ -73,8 +73,8 @@ class _Offset(StagedMapping):
 
     offset = 0
 
-    def initial(self, grids: npt.ArrayLike) -> Integers:
-        return super().initial(grids) + self.offset
+    def enter(self, quantized: IntArray) -> Integers:
+        return super().enter(quantized) + self.offset
 
 
 def _offset(mapping: StagedMapping, by: int) -> StagedMapping:
