@@ -10,6 +10,7 @@ import numpy.typing as npt
 __all__ = ["INT64_BITS", "Integers", "ProofError", "exact_dtype", "times"]
 
 Integers = npt.NDArray[Any]  # dtype int64, or object holding Python integers
+LONG = 2048  # bits from which a product costs more than looking up whether it is known
 INT64_BITS = 62  # one bit of headroom for a difference of two ids
 
 
@@ -31,7 +32,7 @@ def exact_dtype(bound: int) -> np.dtype[Any]:
 
 
 def times(values: Integers, factor: int) -> Integers:
-    """Return values * factor; of Python integers, each object that occurs is multiplied once.
+    """Return values * factor; by a long factor, each Python integer that occurs is multiplied once.
 
     The maxima of a row are often one and the same id, of 10^5 bits, for nearly all rows.
 
@@ -40,7 +41,7 @@ def times(values: Integers, factor: int) -> Integers:
     >>> times(np.array([3, 2**70], dtype=object), 2).tolist() == [6, 2**71]
     True
     """
-    if values.dtype != object:
+    if values.dtype != object or factor.bit_length() < LONG:
         return values * factor
     flat = values.ravel().tolist()
     products = {id(number): number for number in flat}
