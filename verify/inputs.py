@@ -165,8 +165,8 @@ class AdversarialInputs(_Stored):
             self.grids = _new(cells(d, n, K), set(), K)
             return
         rng = np.random.default_rng(seed)
-        found, seen = [_extremes(d, n, K)[: max(2, count // 4)]], set[bytes]()
-        found[0] = _new(found[0], seen, K)
+        seen = set[bytes]()
+        found = [_new(_extremes(d, n, K, max(2, count // 4)), seen, K)]
         size = count - len(seen)
         while len(seen) < count:
             found.append(_new(_draft(rng, np.concatenate(found[-3:]), size, K), seen, K))
@@ -201,12 +201,13 @@ def _first_rows(rows: IntArray, seen: set[bytes]) -> list[int]:
     return first
 
 
-def _extremes(d: int, n: int, levels: int) -> IntArray:
-    """Return all 0, all K-1, and every input with one column at the other extreme."""
-    one = np.zeros((n, d, n), dtype=np.int64)
-    one[np.arange(n), :, np.arange(n)] = levels - 1
+def _extremes(d: int, n: int, levels: int, most: int) -> IntArray:
+    """Return all 0, all K-1, and inputs with one column at the other extreme; at most `most` of these 2 n + 2."""
+    columns = np.arange(min(n, most))
+    one = np.zeros((columns.size, d, n), dtype=np.int64)
+    one[columns, :, columns] = levels - 1
     whole = np.stack((np.zeros((d, n), dtype=np.int64), np.full((d, n), levels - 1)))
-    return np.concatenate((whole, one, levels - 1 - one))
+    return np.concatenate((whole, one, levels - 1 - one))[:most]
 
 
 def _draft(rng: np.random.Generator, known: IntArray, size: int, levels: int) -> IntArray:
