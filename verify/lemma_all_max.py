@@ -71,9 +71,10 @@ def _in_interval(trace: Trace) -> Witness | None:
     power = stage.factor**stage.count
     if power == 0:
         return Witness(trace.grids[0].copy(), 0, {"c": 0}, "q_k lies in no interval of width 0")
-    found = _wide(trace.q, power) // power
+    q = _wide(trace.q, power * (int(trace.leader.max()) + 1))
+    low = trace.leader.astype(q.dtype) * power
     why = f"q_k leaves the interval of z~ of gamma(n), token {trace.last}"
-    return first_bad(found != trace.leader, trace.grids, why, q=trace.q, q_over_power=found, leader=trace.leader)
+    return first_bad((q < low) | (q >= low + power), trace.grids, why, q=q, low=low, leader=trace.leader)
 
 
 def _residue(trace: Trace) -> Witness | None:
