@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constructions.blocks import AllMaxShift
+from constructions.blocks import AllMaxShift, check_attending
+from constructions.neighbours import neighbours
+from constructions.numbers import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,18 +69,26 @@ class AllMaxShifts:
         for number in range(self.count):
             yield AllMaxShift(number % self.cycle, self.factor)
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
         """Apply all blocks, each a reduction over the connections of one pattern; raises as `AllMaxShift` does."""
         for block in self.blocks():
             values = block.apply(values, pattern)
         return values
 
     def widen(self, low: Integers, high: Integers, pattern: SparsityPattern) -> tuple[Integers, Integers]:
-        """Return intervals that contain the values after the stage, given intervals before it; one a token."""
+        """Return intervals that contain the values after the stage, given intervals before it; one a token.
+
+        Parameters
+        ----------
+        low, high
+            Python integers (object arrays), shape (n,).
+        """
         for block in self.blocks():
             layer = pattern.layers[block.layer]
+            check_attending(layer)
+            near = neighbours(layer, low)
             low, high = (
-                side + self.factor * np.maximum.reduceat(side[layer.keys], layer.indptr[:-1])
+                side + times(near.join([attended.max(axis=0) for attended in near.gather(side)]), self.factor)
                 for side in (low, high)
             )
         return low, high

@@ -7,13 +7,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from constructions.numbers import ProofError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["NUMPY", "Backend", "choose_backend"]
+__all__ = ["NUMPY", "Backend", "choose_backend", "to_host"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,22 @@ class Backend:
 
     def fetch(self, array: Any) -> npt.NDArray[Any]:
         """Return an array of the backend as a NumPy array."""
-        return np.asarray(array if self.name == "numpy" else array.cpu())
+        return to_host(array)
 
 
 NUMPY = Backend()
 """The default."""
+
+
+def to_host(array: Any) -> npt.NDArray[Any]:
+    """Return an array of any backend as a NumPy array.
+
+    Examples
+    --------
+    >>> to_host(np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    return np.asarray(array.cpu() if is_torch_array(array) else array)
 
 
 def choose_backend(name: str = "numpy", device: str = "cpu") -> Backend:

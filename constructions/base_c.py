@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
+from constructions.blocks import check_attending
 from constructions.neighbours import neighbours
 from constructions.numbers import INT64_BITS, Integers, ProofError, times
 
@@ -86,8 +87,7 @@ def all_max_digits(stage: AllMaxShifts, values: Any, pattern: SparsityPattern) -
 
 def _greatest(digits: list[Any], layer: Connections) -> list[Any]:
     """Return the digits of the greatest number over A_k of every token."""
-    if not layer.degrees.all():
-        raise ProofError(f"token {int(np.argmin(layer.degrees))} attends to nothing: hardmax of an empty set")
+    check_attending(layer)
     near = neighbours(layer, digits[0])
     xp = near.xp
     leads: list[Any] = [None] * len(near.rows)
@@ -126,7 +126,7 @@ def _normal(digits: list[Any], base: int) -> list[Any]:
 
 def assemble(numbers: Digits) -> Integers:
     """Return the numbers as Python integers, an object array of shape (..., n); `numbers` hold NumPy arrays."""
-    whole = numbers.digits[-1].astype(object)
-    for digit in reversed(numbers.digits[:-1]):
-        whole = times(whole, numbers.base) + digit
+    whole = numbers.digits[0].astype(object)
+    for place, digit in enumerate(numbers.digits[1:], start=1):
+        whole = whole + times(digit.astype(object), numbers.base**place)
     return np.asarray(whole)

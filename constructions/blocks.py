@@ -1,19 +1,22 @@
 """The few kinds of elementary block, as data, each with its literal meaning in exact arithmetic (paper, App. E).
 
 Only the first row of Z changes in the contextual mapping, and only through u^T Z_k: the state is one integer a
-token, ``values[..., k]`` = u^T Z_k in units of delta. Thresholds b lie half-way between two such integers and are
-kept doubled: ``low2 = 2 b``. Every block is applied as the paper states it, both heads for every token; hardmax
-with a tie, or u^T Z_k = b, raises ProofError.
+token, ``values[..., k]`` = u^T Z_k in units of delta, an array of any backend. Thresholds b lie half-way between
+two such integers and are kept doubled: ``low2 = 2 b``. Every block is applied as the paper states it, both heads
+for every token; hardmax with a tie, or u^T Z_k = b, raises ProofError.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from constructions.numbers import Integers, ProofError
+from constructions.neighbours import neighbours
+from constructions.numbers import ProofError, times
 
 if TYPE_CHECKING:
     from theory.patterns import Connections, SparsityPattern
@@ -25,43 +28,61 @@ __all__ = [
     "FeedForwardBlock",
     "Identity",
     "SelectiveShift",
+    "check_attending",
     "hard_max",
     "hard_min",
     "psi",
 ]
 
 
-def _reduced(values: Integers, layer: Connections, reduce: np.ufunc, name: str) -> Integers:
-    """Reduce over the attended set of every token; raise on an empty set or a tie."""
-    if not layer.degrees.all():
-        raise ProofError(f"token {int(np.argmin(layer.degrees))} attends to nothing: hardmax of an empty set")
-    starts = layer.indptr[:-1]
-    gathered = values[..., layer.keys]
-    best = reduce.reduceat(gathered, starts, axis=-1)
-    winners = np.add.reduceat(gathered == np.repeat(best, layer.degrees, axis=-1), starts, axis=-1, dtype=np.int64)
-    if np.any(winners > 1):
-        token = int(np.argwhere(winners > 1)[0][-1])
-        raise ProofError(f"hardmax meets a tie: token {token} attends to two tokens of {name} u^T Z_j")
-    return np.asarray(best)
+def check_attending(layer: Connections) -> None:
+    """Raise ProofError if some A_k is empty: hardmax has no meaning there."""
+    degrees = layer.degrees
+    if not degrees.all():
+        raise ProofError(f"token {int(np.argmin(degrees))} attends to nothing: hardmax of an empty set")
 
 
-def hard_max(values: Integers, layer: Connections) -> Integers:
-    """Return max over j in A_k of u^T Z_j for every token; shape as `values`.
+def _heads(values: Any, layer: Connections, *names: str) -> list[Any]:
+    """Return the greatest, the least, or both, over every A_k, from one gather; raise on an empty set or a tie."""
+    check_attending(layer)
+    near = neighbours(layer, values)
+    xp = near.xp
+    gathered = near.gather(values)
+    heads = []
+    for name in names:
+        reduce = xp.max if name == "greatest" else xp.min
+        best = [reduce(attended, axis=0) for attended in gathered]
+        winners = sum(xp.count_nonzero(attended == most) for attended, most in zip(gathered, best, strict=True))
+        if winners > prod(values.shape):  # one a token, unless a row has a tie
+            won = (attended == most for attended, most in zip(gathered, best, strict=True))
+            ties = near.join([xp.sum(xp.astype(winner, xp.int64), axis=0) > 1 for winner in won])
+            raise ProofError(f"hardmax meets a tie: token {_first(ties)} attends to two tokens of {name} u^T Z_j")
+        heads.append(near.join(best))
+    return heads
+
+
+def _first(where: Any) -> int:
+    """Return the token of the first True entry of (..., n)."""
+    return int(array_namespace(where).nonzero(where)[-1][0])
+
+
+def hard_max(values: Any, layer: Connections) -> Any:
+    """Return max over j in A_k of u^T Z_j for every token; shape, dtype, backend and device as `values`.
 
     Raises
     ------
     ProofError
         If some A_k is empty, or two attended tokens share the maximum.
     """
-    return _reduced(values, layer, np.maximum, "greatest")
+    return _heads(values, layer, "greatest")[0]
 
 
-def hard_min(values: Integers, layer: Connections) -> Integers:
+def hard_min(values: Any, layer: Connections) -> Any:
     """Return min over j in A_k of u^T Z_j for every token; raises as `hard_max`."""
-    return _reduced(values, layer, np.minimum, "least")
+    return _heads(values, layer, "least")[0]
 
 
-def psi(values: Integers, layer: Connections, threshold2: int) -> Integers:
+def psi(values: Any, layer: Connections, threshold2: int) -> Any:
     """Return psi(Z; b)_k: the maximum over A_k of u^T Z_j if u^T Z_k > b, the minimum if u^T Z_k < b (App. E.2).
 
     Parameters
@@ -83,11 +104,19 @@ def psi(values: Integers, layer: Connections, threshold2: int) -> Integers:
     >>> psi(np.array([1, 5, 9]), window, 2 * 4 + 1).tolist()
     [1, 9, 9]
     """
-    doubled = 2 * values
-    if np.any(doubled == threshold2):
-        token = int(np.argwhere(doubled == threshold2)[0][-1])
-        raise ProofError(f"u^T Z_k = b at token {token}: the selective shift is undefined there")
-    return np.where(doubled > threshold2, hard_max(values, layer), hard_min(values, layer))
+    above = _above(values, threshold2)
+    most, least = _heads(values, layer, "greatest", "least")
+    return array_namespace(values).where(above, most, least)
+
+
+def _above(values: Any, threshold2: int) -> Any:
+    """Return where u^T Z_k > b; raise if u^T Z_k = b somewhere, which no integer is unless 2 b is even."""
+    half, odd = divmod(threshold2, 2)
+    if not odd:
+        met = values == half
+        if array_namespace(values).any(met):
+            raise ProofError(f"u^T Z_k = b at token {_first(met)}: the selective shift is undefined there")
+    return values > half
 
 
 @dataclass(frozen=True)
@@ -99,10 +128,13 @@ class SelectiveShift:
     low2: int
     high2: int
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
-        """Return the state after the block."""
-        layer = pattern.layers[self.layer]
-        return np.asarray(values + self.factor * (psi(values, layer, self.low2) - psi(values, layer, self.high2)))
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
+        """Return the state after the block; both psi look at the same two heads."""
+        where = array_namespace(values).where
+        above_low = _above(values, self.low2)
+        most, least = _heads(values, pattern.layers[self.layer], "greatest", "least")
+        above_high = _above(values, self.high2)
+        return values + self.factor * (where(above_low, most, least) - where(above_high, most, least))
 
 
 @dataclass(frozen=True)
@@ -112,7 +144,7 @@ class AllMaxShift:
     layer: int
     factor: int
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
         """Return the state after the block; u^T Z_k = 0 is psi's excluded case only where the maximum matters.
 
         Raises
@@ -120,10 +152,10 @@ class AllMaxShift:
         ProofError
             If some u^T Z_k is negative (psi(.;0) would return the minimum), or hardmax meets a tie.
         """
-        if np.any(values < 0):
-            token = int(np.argwhere(values < 0)[0][-1])
-            raise ProofError(f"u^T Z_k < 0 at token {token}: psi(.;0) is a minimum there")
-        return np.asarray(values + self.factor * hard_max(values, pattern.layers[self.layer]))
+        below = values < 0
+        if array_namespace(values).any(below):
+            raise ProofError(f"u^T Z_k < 0 at token {_first(below)}: psi(.;0) is a minimum there")
+        return values + times(hard_max(values, pattern.layers[self.layer]), self.factor)
 
 
 @dataclass(frozen=True)
@@ -132,7 +164,7 @@ class Identity:
 
     layer: int
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
         """Return the state unchanged."""
         return values
 
@@ -151,7 +183,7 @@ class AffineOnSlot:
     add: int
     divide: int = 1
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
         """Return the state after the layer.
 
         Raises
@@ -159,12 +191,15 @@ class AffineOnSlot:
         ProofError
             If the division is not exact: the slot holds a value that the inverse map never produced.
         """
+        xp = array_namespace(values)
         inside = (values >= self.low) & (values <= self.high)
         start, rest = divmod(self.multiply * self.low + self.add, self.divide)
-        image = self.multiply * np.where(inside, values - self.low, 0) + rest
-        if np.any((image % self.divide != 0) & inside):
-            raise ProofError(f"a value in the slot {self.low}..{self.high} is not divisible by {self.divide}")
-        return np.where(inside, image // self.divide + start, values)
+        image = self.multiply * xp.where(inside, values - self.low, xp.zeros_like(values)) + rest
+        if self.divide != 1:
+            if xp.any((image % self.divide != 0) & inside):
+                raise ProofError(f"a value in the slot {self.low}..{self.high} is not divisible by {self.divide}")
+            image = image // self.divide
+        return xp.where(inside, image + start, values)
 
 
 AttentionBlock = SelectiveShift | AllMaxShift | Identity

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
 
 from constructions.numbers import ProofError, exact_dtype
 
@@ -27,8 +29,21 @@ def cell_count(d: int, n: int, levels: int) -> int:
     return int(levels ** (d * n))
 
 
-def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None) -> IntArray:
-    """Return the grids number start..stop-1, shape (stop - start, d, n), entries in 0..K-1.
+@overload
+def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None) -> IntArray: ...
+
+
+@overload
+def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None, *, like: Any) -> Any: ...
+
+
+def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None, *, like: Any = None) -> Any:
+    """Return the grids number start..stop-1, shape (stop - start, d, n), entries in 0..K-1, int64.
+
+    Parameters
+    ----------
+    like
+        An array of the backend and device on which to make them; NumPy when not given.
 
     Raises
     ------
@@ -44,24 +59,39 @@ def cells(d: int, n: int, levels: int, start: int = 0, stop: int | None = None) 
     stop = count if stop is None else min(stop, count)
     if exact_dtype(stop) != np.int64:
         raise ProofError(f"{levels}^{d * n} cells are too many to number")
-    rest = np.arange(start, stop, dtype=np.int64)
-    grids = np.empty((rest.size, d * n), dtype=np.int64)
+    like = np.empty(0) if like is None else like
+    xp, place = array_namespace(like), device(like)
+    rest = xp.arange(start, stop, dtype=xp.int64, device=place)
+    grids = xp.empty((rest.shape[0], d * n), dtype=xp.int64, device=place)
     for digit in reversed(range(d * n)):
-        rest, grids[:, digit] = np.divmod(rest, levels)
-    return grids.reshape(-1, d, n)
+        above = rest // levels
+        grids[:, digit] = rest - above * levels
+        rest = above
+    return xp.reshape(grids, (-1, d, n))
 
 
-def check_entries(x: npt.ArrayLike, d: int, n: int, top: int, unit: str = "delta") -> IntArray:
+@overload
+def check_entries(x: npt.ArrayLike, d: int, n: int, top: int, unit: str = "delta") -> IntArray: ...
+
+
+@overload
+def check_entries(x: Any, d: int, n: int, top: int, unit: str = "delta") -> Any: ...
+
+
+def check_entries(x: Any, d: int, n: int, top: int, unit: str = "delta") -> Any:
     """Return x as an array after checking that it holds integers 0..top-1 in the shape (..., d, n).
+
+    An array of any backend is returned as it is; anything else becomes a NumPy array.
 
     Raises
     ------
     ProofError
         If it does not.
     """
-    array = np.asarray(x)
-    if array.shape[-2:] != (d, n) or not np.issubdtype(array.dtype, np.integer):
-        raise ProofError(f"inputs must be integers of shape (..., {d}, {n}), not {array.dtype} of {array.shape}")
-    if array.size and (array.min() < 0 or array.max() >= top):
+    array = x if is_array_api_obj(x) else np.asarray(x)
+    xp, shape = array_namespace(array), tuple(array.shape)
+    if shape[-2:] != (d, n) or not xp.isdtype(array.dtype, "integral"):
+        raise ProofError(f"inputs must be integers of shape (..., {d}, {n}), not {array.dtype} of {shape}")
+    if prod(shape) and (xp.min(array) < 0 or xp.max(array) >= top):
         raise ProofError(f"inputs must lie in 0..{top - 1}, in units of {unit}")
     return array

@@ -231,10 +231,11 @@ def _bounds(
     intervals = [initial_interval(position, d, levels, step) for position in positions.tolist()]
     low, high = (np.array(side, dtype=object) for side in zip(*intervals, strict=True))
     shifts, all_max = stages
-    low, high = shifts.widen(low, high, pattern)
-    shifted = max(1, int(high.max()), *(shift.factor for shift in shifts.shifts[:1]))
-    _, high = all_max.widen(low, high, pattern)
-    return shifted, max(shifted, int(high.max()), all_max.factor)
+    _, high = shifts.widen(low, high, pattern)
+    greatest = int(high.max())
+    shifted = max(1, greatest, *(shift.factor for shift in shifts.shifts[:1]))
+    # the token with the greatest number attends to itself: a shift multiplies it by 1 + c
+    return shifted, max(shifted, greatest * (1 + all_max.factor) ** all_max.count, all_max.factor)
 
 
 def _silent(reason: str) -> ProofError:

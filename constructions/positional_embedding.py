@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
 
-from constructions.numbers import Integers, exact_dtype
+from constructions.numbers import ProofError, exact_dtype
 
 if TYPE_CHECKING:
+    from constructions.numbers import Integers
     from theory.patterns import IntArray
 
 __all__ = ["embed", "initial_interval", "positions_along", "project", "spread"]
@@ -63,29 +66,53 @@ def initial_interval(position: int, d: int, levels: int, step: int) -> tuple[int
     return low, low + levels**d - 1
 
 
-def embed(matrix: IntArray, positions: IntArray, step: int) -> IntArray:
+def embed(matrix: Any, positions: IntArray, step: int) -> Any:
     """Return X + E: column k plus ``step * pos(k)`` in every entry, in the units of `matrix`; shape (..., d, n).
+
+    Parameters
+    ----------
+    matrix
+        X, integers of any backend; the result is int64 of the same backend, on the same device.
 
     Examples
     --------
     >>> embed(np.array([[1, 0], [0, 2]]), np.array([1, 0]), 3).tolist()
     [[4, 0], [3, 2]]
     """
-    return np.asarray(matrix.astype(np.int64) + positions * step)
+    xp = array_namespace(matrix)
+    return xp.astype(matrix, xp.int64) + xp.asarray(positions * step, device=device(matrix))
 
 
-def project(matrix: IntArray, levels: int) -> Integers:
-    """Return u^T Z_k = sum_i K^i Z[i, k] of every column: shape (..., d, n) to (..., n).
+@overload
+def project(matrix: IntArray, levels: int) -> Integers: ...
+
+
+@overload
+def project(matrix: Any, levels: int) -> Any: ...
+
+
+def project(matrix: Any, levels: int) -> Any:
+    """Return u^T Z_k = sum_i K^i Z[i, k] of every column: shape (..., d, n) to (..., n), any backend.
+
+    Raises
+    ------
+    ProofError
+        If the sum may pass int64 on a backend other than NumPy, which alone holds Python integers.
 
     Examples
     --------
     >>> project(np.array([[4, 0], [3, 2]]), 3).tolist()
     [13, 6]
     """
-    d = matrix.shape[-2]
-    largest = int(np.abs(matrix).max(initial=1)) * spread(d, levels)
-    wide = matrix.astype(exact_dtype(largest), copy=False)
+    d, xp = matrix.shape[-2], array_namespace(matrix)
+    greatest = int(xp.max(xp.abs(matrix))) if prod(matrix.shape) else 0
+    if exact_dtype(max(greatest, 1) * spread(d, levels)) == np.int64:
+        wide = xp.astype(matrix, xp.int64, copy=False)
+    elif is_numpy_array(matrix):
+        wide = matrix.astype(object)
+    else:
+        raise ProofError(f"u^T Z = sum_i {levels}^i Z_i does not fit int64: run it on NumPy, or take a smaller d")
     result = wide[..., 0, :]
     for i in range(1, d):
         result = result + wide[..., i, :] * levels**i
-    return np.asarray(result)
+    return result

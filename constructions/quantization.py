@@ -6,16 +6,15 @@ Inputs are exact: integers in units of delta/R for any resolution R, so that the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from constructions.numbers import ProofError, exact_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from theory.patterns import IntArray
 
 __all__ = ["Quantization", "QuantizeRow"]
 
@@ -36,11 +35,13 @@ class QuantizeRow:
     level: int
     resolution: int
 
-    def apply(self, entries: IntArray) -> IntArray:
-        """Return the state after the layer; shape (..., d, n)."""
-        after = entries.copy()
-        t = entries[..., self.row, :] - self.level * self.resolution
-        after[..., self.row, :] -= np.where((t >= 0) & (t < self.resolution), t, 0)
+    def apply(self, entries: Any) -> Any:
+        """Return the state after the layer; shape (..., d, n), any backend."""
+        xp = array_namespace(entries)
+        after = xp.asarray(entries, copy=True)
+        row = entries[..., self.row, :]
+        t = row - self.level * self.resolution
+        after[..., self.row, :] = row - xp.where((t >= 0) & (t < self.resolution), t, xp.zeros_like(t))
         return after
 
 
@@ -99,12 +100,12 @@ class Quantization:
             for level in range(self.n * self.levels):
                 yield QuantizeRow(row, level, self.resolution)
 
-    def apply(self, entries: IntArray) -> IntArray:
+    def apply(self, entries: Any) -> Any:
         """Round every entry in [0, n) down to the grid at once; other entries meet no layer."""
         covered = (entries >= 0) & (entries < self.n * self.levels * self.resolution)
-        return np.where(covered, entries - entries % self.resolution, entries)
+        return array_namespace(entries).where(covered, entries - entries % self.resolution, entries)
 
-    def on_grid(self, entries: IntArray) -> IntArray:
+    def on_grid(self, entries: Any) -> Any:
         """Return quantized entries in units of delta.
 
         Raises
@@ -112,6 +113,6 @@ class Quantization:
         ProofError
             If an entry is no multiple of delta: it lay outside [0, n).
         """
-        if np.any(entries % self.resolution):
+        if array_namespace(entries).any(entries % self.resolution != 0):
             raise ProofError(f"an entry outside [0, {self.n}) was not quantized")
         return entries // self.resolution

@@ -8,12 +8,12 @@ and a selective shift with factor 2 turns v_k into 2 v_j - v_k: the pair (x, y) 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from array_api_compat import array_namespace
 
 from constructions.blocks import AffineOnSlot, Identity, SelectiveShift
-from constructions.numbers import Integers, ProofError
+from constructions.numbers import ProofError
 from constructions.relay_plan import MoveKind
 
 if TYPE_CHECKING:
@@ -165,22 +165,30 @@ class Absorb:
         last = self.landing + self.scale * (self.result - 1)
         return AffineOnSlot(self.landing, last, 1, self.scale * self.home - self.landing, self.scale)
 
-    def fuse(self, state: Integers) -> None:
-        """Apply the whole step to `state` in place, touching its two tokens only.
+    def fuse(self, rows: Any) -> None:
+        """Apply the whole step in place to a state with one row a token, shape (n, inputs), of any backend.
+
+        Only its two tokens' rows are read, and the query's is written.
 
         Raises
         ------
         ProofError
             If one of the two tokens is not in its slot.
         """
-        own, other = state[..., self.query] - self.low, state[..., self.key] - self.key_low
-        for token, code, width in ((self.query, own, self.held), (self.key, other, self.key_held)):
-            if np.any((code < 0) | (code >= width)):
-                raise ProofError(f"token {token} is outside its slot: the state is not one that this step meets")
+        own, other = rows[self.query, ...] - self.low, rows[self.key, ...] - self.key_low
+        outside = _outside(own, self.held), _outside(other, self.key_held)
+        any_of = array_namespace(rows).any
+        if any_of(outside[0] | outside[1]):
+            token = self.query if any_of(outside[0]) else self.key
+            raise ProofError(f"token {token} is outside its slot: the state is not one that this step meets")
         if self.kind is MoveKind.COPY:
             code = other
         elif self.kind is MoveKind.ABSORB:
             code = own + self.radix * other
         else:
             code = own - self.radix * other
-        state[..., self.query] = self.home + code
+        rows[self.query, ...] = self.home + code
+
+
+def _outside(code: Any, width: int) -> Any:
+    return (code < 0) | (code >= width)

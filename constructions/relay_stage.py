@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constructions.numbers import Integers, ProofError
+from constructions.numbers import ProofError
 from constructions.relay_absorb import FEED_FORWARD_LAYERS
+from constructions.stage import from_token_rows, token_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +54,8 @@ class RelayStage:
         for step in self.steps:
             yield from step.blocks(self.pattern.p)
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
-        """Apply all steps at once, touching two tokens a step.
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
+        """Apply all steps at once, touching two tokens a step; shape, dtype, backend and device as `values`.
 
         Raises
         ------
@@ -63,10 +64,10 @@ class RelayStage:
         """
         if pattern is not self.pattern:
             check_attended(self.steps, pattern)
-        state = np.array(values)
+        rows = token_rows(values)
         for step in self.steps:
-            step.fuse(state)
-        return state
+            step.fuse(rows)
+        return from_token_rows(rows, values.shape)
 
 
 def check_attended(steps: Sequence[Absorb], pattern: SparsityPattern) -> None:

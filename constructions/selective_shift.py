@@ -9,7 +9,7 @@ whole interval does the same (`merged`). A block sits in a whole cycle of the p 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constructions.blocks import Identity, SelectiveShift
 from constructions.shift_run import run_shifts, widen
@@ -88,8 +88,8 @@ class TokenShift:
                 else:
                     yield Identity(layer)
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
-        """Apply all windows at once; shape as `values`."""
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
+        """Apply all windows at once; shape, dtype, backend and device as `values`."""
         return run_shifts((self,), values, pattern)
 
     def widen(self, low: Integers, high: Integers, pattern: SparsityPattern) -> tuple[Integers, Integers]:
@@ -126,8 +126,8 @@ class SelectiveShifts:
         for shift in self.shifts:
             yield from shift.blocks()
 
-    def apply(self, values: Integers, pattern: SparsityPattern) -> Integers:
-        """Apply all shifts at once; shape as `values`."""
+    def apply(self, values: Any, pattern: SparsityPattern) -> Any:
+        """Apply all shifts at once; shape, dtype, backend and device as `values`."""
         return run_shifts(self.shifts, values, pattern)
 
     def widen(self, low: Integers, high: Integers, pattern: SparsityPattern) -> tuple[Integers, Integers]:

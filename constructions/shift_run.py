@@ -6,110 +6,166 @@ otherwise (two tokens in one interval, a shifted value in a later window, equal 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace, device
 
-from constructions.numbers import Integers, ProofError, exact_dtype
-from constructions.stage import run_literal
+from constructions.backends import to_host
+from constructions.numbers import Integers, ProofError
+from constructions.stage import from_token_rows, run_literal, token_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from constructions.selective_shift import TokenShift
-    from theory.patterns import IntArray, SparsityPattern
+    from theory.patterns import SparsityPattern
 
 __all__ = ["run_shifts", "widen"]
 
 
 class _Intervals:
-    """One interval a token, clipped to the span of all windows so that small integers do."""
+    """One interval a token, and which of them meet a span of windows: bisection, O(log n) where one does."""
 
-    def __init__(self, shifts: Sequence[TokenShift], low: Integers, high: Integers) -> None:
-        self.floor = min(shift.low2 for shift in shifts) // 2 - 1
-        self.ceiling = max(shift.high2 for shift in shifts) // 2 + 1
-        dtype = exact_dtype(max(abs(self.floor), abs(self.ceiling)) * 2)
-        self.low = np.clip(low, self.floor, self.ceiling).astype(dtype)
-        self.high = np.clip(high, self.floor, self.ceiling).astype(dtype)
+    def __init__(self, shifts: Sequence[TokenShift], low: list[int], high: list[int]) -> None:
+        self.low, self.high = low, high
+        self.end = max(shift.high2 for shift in shifts) // 2  # what lies above meets no window
+        self.sort()
+
+    def sort(self) -> None:
+        """Rank the tokens by their lower ends; an upper end counts as the greatest up to there."""
+        self.ranked = sorted(range(len(self.low)), key=self.low.__getitem__)
+        self.lows = [self.low[token] for token in self.ranked]
+        self.highs = list(accumulate((self.high[token] for token in self.ranked), max))
+        self.moved: set[int] = set()
+        self.stale = False
 
     def set(self, token: int, low: int, high: int) -> None:
         """Replace the interval of one token."""
-        self.low[token] = min(max(low, self.floor), self.ceiling)
-        self.high[token] = min(max(high, self.floor), self.ceiling)
+        self.low[token], self.high[token], self.stale = low, high, True
+        if low <= self.end:
+            self.moved.add(token)
 
-    def meeting(self, shift: TokenShift) -> IntArray:
-        """Return the tokens whose interval meets the closed span of the windows."""
-        return np.flatnonzero((2 * self.high >= shift.low2) & (2 * self.low <= shift.high2))
+    def meeting(self, shift: TokenShift) -> list[int]:
+        """Return the tokens, sorted, whose interval meets the closed span of the windows."""
+        first, last = -(-shift.low2 // 2), shift.high2 // 2
+        near = self.ranked[bisect_left(self.highs, first) : bisect_right(self.lows, last)]
+        return sorted(k for k in self.moved.union(near) if self.low[k] <= last and self.high[k] >= first)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether no two intervals meet."""
+        if self.stale:
+            self.sort()
+        return all(high < low for high, low in zip(self.highs, self.lows[1:], strict=False))
 
 
-def _distinct(columns: Integers) -> bool:
-    """Return whether the tokens of every input have pairwise distinct values; `columns` has shape (n, batch)."""
-    low, high = columns.min(axis=1), columns.max(axis=1)
-    order = np.argsort(low)
-    if np.all(high[order[:-1]] < low[order[1:]]):
-        return True
-    ranked = np.sort(columns, axis=0)
-    return bool(np.all(ranked[1:] != ranked[:-1]))
+class _Fired(NamedTuple):
+    """The new row of a token and its ends; `where` it fired, None for every input."""
+
+    token: int
+    row: Any
+    low: int
+    high: int
+    where: Any
 
 
 class _Run:
-    """The state of a run: one row a token, one column an input."""
+    """The state of a run: one row a token, one column an input; the intervals are kept on the host."""
 
-    def __init__(self, shifts: Sequence[TokenShift], values: Integers, pattern: SparsityPattern) -> None:
-        self.shifts, self.pattern = shifts, pattern
+    def __init__(self, shifts: Sequence[TokenShift], values: Any, pattern: SparsityPattern) -> None:
+        self.shifts, self.pattern, self.xp = shifts, pattern, array_namespace(values)
+        self.attending = [bool(layer.degrees.all()) for layer in pattern.layers]
+        self.keys: dict[int, Any] = {}
         self.load(values)
 
-    def load(self, values: Integers) -> None:
-        """Take the state from an array (batch, n)."""
-        self.columns = np.array(values.T, order="C")
-        self.intervals = _Intervals(self.shifts, self.columns.min(axis=1), self.columns.max(axis=1))
-        self.distinct = _distinct(self.columns)
-        self.top = self.columns.max(axis=0)
+    def load(self, values: Any) -> None:
+        """Take the state from an array (..., n)."""
+        self.rows = token_rows(values)
+        low, high = (to_host(reduce(self.rows, axis=1)).tolist() for reduce in (self.xp.min, self.xp.max))
+        self.intervals = _Intervals(self.shifts, low, high)
+        self.distinct = self.all_distinct()
+        self.top, self.peak = self.xp.max(self.rows, axis=0), max(high)
+
+    def all_distinct(self) -> bool:
+        """Return whether the tokens of every input have pairwise distinct values."""
+        if self.intervals.disjoint:
+            return True
+        ranked = self.xp.sort(self.rows, axis=0)
+        return bool(self.xp.all(ranked[1:, :] != ranked[:-1, :]))
 
     def step(self, shift: TokenShift) -> None:
         """Apply one token's shifts."""
-        fired = self.fire(shift) if self.regular(shift) else None
+        regular = self.distinct and self.attending[shift.layer]  # no row can raise
+        fired = self.fire(shift) if regular else None
         if fired is None:
-            self.load(run_literal(shift, self.columns.T, self.pattern))
+            self.load(run_literal(shift, self.rows.T, self.pattern))
             return
-        for token, (moved, shifted) in fired.items():
-            self.columns[token] = shifted
-            self.intervals.set(token, int(shifted.min()), int(shifted.max()))
-            if np.any(moved & (shifted <= self.top)):
-                self.distinct = False
-            self.top = np.maximum(self.top, shifted)
+        for new in fired:
+            self.put(new)
         if not self.distinct:
-            self.distinct = _distinct(self.columns)
+            self.distinct = self.all_distinct()
 
-    def regular(self, shift: TokenShift) -> bool:
-        """Return whether no row of the pattern can raise: nothing empty, no two values equal."""
-        return self.distinct and bool(self.pattern.layers[shift.layer].degrees.all())
+    def put(self, new: _Fired) -> None:
+        """Replace the row of one token."""
+        self.rows[new.token, ...] = new.row
+        self.intervals.set(new.token, new.low, new.high)
+        if new.low > self.peak:
+            self.top = new.row
+        else:
+            if self.xp.any(_within(new.row <= self.top, new.where)):
+                self.distinct = False
+            self.top = self.xp.maximum(self.top, new.row)
+        self.peak = max(self.peak, new.high)
 
-    def fire(self, shift: TokenShift) -> dict[int, tuple[npt.NDArray[np.bool_], Integers]] | None:
-        """Return, for every token that may fire, where it does and its new values; None if blocks must be run."""
-        tokens = self.intervals.meeting(shift).tolist()
+    def fire(self, shift: TokenShift) -> list[_Fired] | None:
+        """Return the new row of every token that may fire; None if blocks must be run."""
+        tokens = self.intervals.meeting(shift)
         if shift.count > 1 and len(tokens) > 1:
             return None
-        layer = self.pattern.layers[shift.layer]
-        fired = {}
+        xp, fired = self.xp, []
         for token in tokens:
-            values = self.columns[token]
-            above = 2 * values - shift.low2
-            inside = (above >= 0) & (2 * values <= shift.high2)
-            if np.any(inside & (above % shift.width2 == 0)):
-                raise ProofError(f"u^T Z_k = b at token {token}: the selective shift is undefined there")
-            attended = self.columns[layer.row(token)]
-            shifted = values + shift.factor * (attended.max(axis=0) - attended.min(axis=0)) * inside
-            again = (2 * shifted <= shift.high2) | (shifted <= self.top)
-            if shift.count > 1 and np.any(inside & again):
-                return None  # a later window may move it, or meet it as an equal of another token
-            fired[token] = (inside, shifted)
+            values, where = self.rows[token, ...], self.inside(token, shift)
+            attended = xp.take(self.rows, self.attended(token, shift.layer), axis=0)
+            row = values + shift.factor * (xp.max(attended, axis=0) - xp.min(attended, axis=0))
+            if where is not None:
+                row = xp.where(where, row, values)
+            low, high, last = int(xp.min(row)), int(xp.max(row)), shift.high2 // 2
+            if shift.count > 1 and low <= max(last, self.peak):
+                again = (row <= last) | (row <= self.top)
+                if xp.any(_within(again, where)):
+                    return None  # a later window may move it, or meet it as an equal of another token
+            fired.append(_Fired(token, row, low, high, where))
         return fired
 
+    def inside(self, token: int, shift: TokenShift) -> Any:
+        """Return where the token lies in the span of the windows, None for every input; raise on a threshold."""
+        whole = shift.low2 < 2 * self.intervals.low[token] and 2 * self.intervals.high[token] < shift.high2
+        between = shift.low2 % 2 == 1 and shift.width2 % 2 == 0  # all thresholds lie between two integers
+        if whole and (between or shift.count == 1):
+            return None
+        values = self.rows[token, ...]
+        where = (values >= -(-shift.low2 // 2)) & (values <= shift.high2 // 2)
+        if not between and self.xp.any(where & ((2 * values - shift.low2) % shift.width2 == 0)):
+            raise ProofError(f"u^T Z_k = b at token {token}: the selective shift is undefined there")
+        return where
 
-def run_shifts(shifts: Sequence[TokenShift], values: Integers, pattern: SparsityPattern) -> Integers:
+    def attended(self, token: int, number: int) -> Any:
+        """Return the keys of a token in one pattern, on the state's device."""
+        layer = self.pattern.layers[number]
+        if number not in self.keys:
+            self.keys[number] = self.xp.asarray(layer.keys.astype(np.int64), device=device(self.rows))
+        return self.keys[number][int(layer.indptr[token]) : int(layer.indptr[token + 1])]
+
+
+def _within(condition: Any, where: Any) -> Any:
+    return condition if where is None else condition & where
+
+
+def run_shifts(shifts: Sequence[TokenShift], values: Any, pattern: SparsityPattern) -> Any:
     """Apply the shifts one token after another, each at once.
 
     Parameters
@@ -117,19 +173,19 @@ def run_shifts(shifts: Sequence[TokenShift], values: Integers, pattern: Sparsity
     shifts
         In order; factors are not negative.
     values
-        u^T Z in units of delta, shape (..., n).
+        u^T Z in units of delta, shape (..., n); an array of any backend, whose dtype and device are kept.
 
     Raises
     ------
     ProofError
         Exactly where a block would: u^T Z_k = b, a tie, or an empty attended set.
     """
-    if not shifts or not values.size:
-        return values.copy()
-    run = _Run(shifts, values.reshape(-1, pattern.n), pattern)
+    if not shifts or not prod(values.shape):
+        return array_namespace(values).asarray(values, copy=True)
+    run = _Run(shifts, values, pattern)
     for shift in shifts:
         run.step(shift)
-    return np.ascontiguousarray(run.columns.T).reshape(values.shape)
+    return from_token_rows(run.rows, values.shape)
 
 
 def widen(
@@ -147,9 +203,9 @@ def widen(
     low, high = low.copy(), high.copy()
     if not shifts:
         return low, high
-    intervals = _Intervals(shifts, low, high)
+    intervals = _Intervals(shifts, low.tolist(), high.tolist())
     for shift in shifts:
-        tokens = intervals.meeting(shift).tolist()
+        tokens = intervals.meeting(shift)
         for _ in range(
             len(tokens) if shift.count > 1 else 1
         ):  # a token that left can raise the next one's maximum

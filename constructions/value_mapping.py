@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.backends import to_host
 from constructions.numbers import Integers, ProofError, exact_dtype
 from constructions.output_slots import output_slots
 
@@ -152,30 +153,35 @@ class ValueMapping:
         for window, (identifier, slot) in enumerate(pairs):
             yield WriteWindow(window, identifier + self.lifted_by, slot)
 
-    def start(self, identifiers: Integers) -> Columns:
-        """Return the state before the stage: all columns raw, in a dtype that also holds what is to come."""
+    def start(self, identifiers: Any) -> Columns:
+        """Return the state before the stage: all columns raw, in a dtype that also holds what is to come.
+
+        The table is on the host, and so is the state: ids of another backend are fetched.
+        """
+        identifiers = to_host(identifiers)
         wide = identifiers.astype(np.result_type(identifiers, self.slots))
         return Columns(wide, np.full(identifiers.shape, RAW))
 
-    def apply_literal(self, identifiers: Integers) -> IntArray:
+    def apply_literal(self, identifiers: Any) -> IntArray:
         """Apply the layers one by one; equal to `apply`, or both raise."""
         state = self.start(identifiers)
         for block in self.blocks():
             state = block.apply(state)
         return state.references
 
-    def apply(self, identifiers: Integers) -> IntArray:
+    def apply(self, identifiers: Any) -> IntArray:
         """Apply all layers at once: one bisection an id.
 
         Parameters
         ----------
         identifiers
-            Ids before any lift, shape (..., n).
+            Ids before any lift, shape (..., n), an array of any backend.
 
         Returns
         -------
         IntArray
-            References, shape (..., n); RAW where an id belongs to no window: such a column keeps its raw id.
+            References, shape (..., n), a NumPy array; RAW where an id belongs to no window: such a column keeps
+            its raw id.
 
         Raises
         ------

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from constructions.all_max_shift import AllMaxShifts
+from constructions.backends import NUMPY
 from constructions.mapping import StagedMapping
 from constructions.numbers import Integers, ProofError
 from constructions.selective_shift import SelectiveShifts
 
 if TYPE_CHECKING:
     from constructions.network import Network
+    from constructions.stage import Stage
     from theory.patterns import IntArray
 
     Subject = StagedMapping | Network
@@ -65,14 +67,19 @@ class Trace:
     @cached_property
     def shifted(self) -> Integers:
         """z~_k: u^T of column k after the selective shifts."""
-        return shifts(self.mapping).apply(self.z, self.mapping.pattern)
+        return self._after(shifts(self.mapping), self.z)
 
     @cached_property
     def q(self) -> Integers:
         """The ids."""
         if self.mapping.construction == "relay":
             return self.mapping.ids(self.grids)
-        return all_max_shifts(self.mapping).apply(self.shifted, self.mapping.pattern)
+        return self._after(all_max_shifts(self.mapping), self.shifted)
+
+    def _after(self, stage: Stage, values: Integers) -> Integers:
+        """Apply a stage on the mapping's backend; Python integers live in NumPy only."""
+        backend = NUMPY if values.dtype == object else self.mapping.backend
+        return backend.fetch(stage.apply(backend.put(values), self.mapping.pattern))
 
     @cached_property
     def path(self) -> IntArray:
