@@ -19,6 +19,8 @@ PATIENCE = 0.7  # seconds of work before the bar appears: short checks stay quie
 class Steps:
     """Show the step at work and its share done, if known; call it with (step, share or None).
 
+    A step that knows its rate and the time left has them in its words; on a narrow terminal the bar gives way.
+
     Examples
     --------
     >>> with Steps() as say:
@@ -62,7 +64,8 @@ class Steps:
         with self._lock:
             if self._timer is None:  # the work ended while rich was being imported
                 return
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            step = TextColumn("{task.description}", markup=False)
+            columns = (SpinnerColumn(), step, BarColumn(), TimeElapsedColumn())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("starting", total=None)
             self._bar.start()

@@ -10,6 +10,7 @@ from theory.wording import EXACT_BITS, name_number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from verify.exhaustive.run import SweepResult
     from verify.lemma_check import LemmaCheck
     from verify.proof import Proof
 
@@ -76,6 +77,8 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
         "feed_forward_in_contextual_mapping": mapping.feed_forward_layers,
         "inputs": proof.inputs.count,
         "exhaustive": ids.exhaustive,
+        "backend": f"{mapping.backend.name}, {mapping.backend.device}",
+        "sweep": _sweep(proof),
         "contextual_mapping": {
             "distinct_within": ids.distinct_within.as_json(),
             "distinct_across": ids.distinct_across.as_json(),
@@ -90,6 +93,7 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
         "max_id_bits": ids.max_id_bits,
         "gap": plain(ids.gap.across),
         "gap_within": plain(ids.gap.within),
+        "gap_within_exact": _gap_within_exact(proof),
         "checks": [
             {
                 "name": check.name,
@@ -119,6 +123,25 @@ def _collision(proof: Proof) -> dict[str, Any] | None:
     }
 
 
+def _sweep(proof: Proof) -> dict[str, Any] | None:
+    found = proof.sweep
+    if found is None:
+        return None
+    return {
+        "digest": found.digest,
+        "engine": found.engine,
+        "inputs_per_second": None if found.rate is None else round(found.rate),
+        "seconds": round(found.seconds, 3),
+        "from_checkpoint": found.resumed,
+        "stopped": found.stopped,
+    }
+
+
+def _gap_within_exact(proof: Proof) -> bool:
+    """Return whether the gap within an input is the least there is: not if a sweep bounded it."""
+    return proof.ids.digest is None or proof.mapping.construction == "relay"
+
+
 def as_text(proof: Proof, source: str, target: str) -> str:
     """Return the proof as a table."""
     return "\n".join(_lines(proof, source, target))
@@ -144,8 +167,11 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     checks += [(check.name, _inputs(check), check.answer.value, check.statement) for check in proof.checks]
     yield from _table(checks, "llll")
     yield ""
-    gap = name_number(ids.gap.across)
-    yield f"largest id {ids.max_id_bits} bits; smallest gap between two ids {gap} delta ({ids.method})"
+    yield f"largest id {ids.max_id_bits} bits{_gap(proof)} ({ids.method})"
+    if proof.sweep is not None and proof.sweep.stopped is None:
+        yield _swept(proof.sweep)
+    if proof.sample is not proof.inputs:
+        yield f"checked on samples where the table says so: {proof.sample.description}"
     if proof.network is not None and proof.network.values.lifted_by:
         yield (
             f"the ids were lifted by {proof.network.values.lifted_by} delta in one more layer: some output would "
@@ -157,6 +183,23 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
         if check.answer is Answer.FAILS:
             yield f"FAILS: {check.name}: {check.why}"
     yield "Everything checked holds." if proof.holds else "The proof FAILS on this case."
+
+
+def _gap(proof: Proof) -> str:
+    """Say how close two ids come, as far as it is known."""
+    gap = proof.ids.gap
+    if proof.ids.digest is None:
+        return f"; smallest gap between two ids {name_number(gap.across)} delta"
+    if gap.within is None:
+        return ""
+    return f"; two ids of one input differ by at least {name_number(gap.within)} delta"
+
+
+def _swept(found: SweepResult) -> str:
+    """Say how fast the sweep was, by which engine, and its digest."""
+    again = f", {found.resumed} inputs from the checkpoint" if found.resumed else ""
+    rate = "" if found.rate is None else f" at {found.rate:.3g} inputs/s"
+    return f"sweep: {found.engine}{rate}{again}; digest {found.digest}"
 
 
 def _inputs(check: LemmaCheck) -> str:

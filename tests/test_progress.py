@@ -47,3 +47,18 @@ def test_a_pipe_stays_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         say("strong components", None)
         time.sleep(0.05)
     assert pipe.getvalue() == ""
+
+
+def test_rate_and_time_left_are_seen_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sparseuap.progress, "PATIENCE", 0.01)
+    words = "comparing the ids: 312M of 1.07G inputs, 98.1M/s, 8 s left"
+    with Steps() as say:
+        say(words, 0.3)
+        deadline = time.monotonic() + 20
+        while words not in terminal.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert words in terminal.getvalue()

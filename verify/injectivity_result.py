@@ -19,9 +19,10 @@ class GapResult:
     Parameters
     ----------
     within
-        Between two tokens of one input.
+        Between two tokens of one input; after a sweep of `paper` or `merged`, no more than it.
     across
-        Between any two ids of all inputs and tokens; with `reach`, ids that have to be equal count once.
+        Between any two ids of all inputs and tokens; with `reach`, ids that have to be equal count once. A sweep
+        does not tell.
     """
 
     within: int | None
@@ -75,13 +76,15 @@ class Injectivity:
     inputs, exhaustive
         How many inputs, and whether these are all K^{dn}.
     method
-        How the ids were compared: sorted in memory, or in several passes by range.
+        How the ids were compared: sorted in memory, in several passes by range, or streamed (`verify.exhaustive`).
     collisions
         One of every kind that was found.
     gap
         How close two ids come.
     max_id_bits
         Bits of the largest id.
+    digest
+        Of all ids, as hexadecimal digits, where they were streamed.
     """
 
     answer: Answer
@@ -95,6 +98,7 @@ class Injectivity:
     gap: GapResult
     max_id_bits: int
     why: str
+    digest: str | None = None
 
     @property
     def collision(self) -> Collision | None:

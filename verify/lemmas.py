@@ -94,6 +94,7 @@ def check_lemmas(
     names: Iterable[str] | None = None,
     *,
     found: Injectivity | None = None,
+    compared: InputSet | None = None,
 ) -> list[LemmaCheck]:
     """Check all statements that speak of a mapping or network, in the order of the proof.
 
@@ -106,7 +107,9 @@ def check_lemmas(
     names
         Only these, of the keys of `LEMMAS`.
     found
-        What `check_ids` showed for the same mapping and inputs, if it is known already.
+        What `check_ids` or a sweep showed for the same mapping, if it is known already.
+    compared
+        The inputs that `found` speaks of, where it is not `inputs`: the answers of 7.1, 7.2 and reach then do too.
 
     Raises
     ------
@@ -150,4 +153,5 @@ def check_lemmas(
             witnesses[lemma.name] = _witness(found, KINDS[lemma.name])
         elif lemma.find is not None:
             witnesses[lemma.name] = lemma.search(subject, inputs)
-    return [lemma.result(inputs, witnesses[lemma.name]) for lemma in chosen]
+    by_ids = inputs if compared is None else compared
+    return [lemma.result(by_ids if lemma.name in KINDS else inputs, witnesses[lemma.name]) for lemma in chosen]

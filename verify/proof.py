@@ -6,31 +6,37 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from constructions.backends import NUMPY
 from constructions.cells import cell_count
-from constructions.dependence import dependence_violation, reach_matrix
 from constructions.network import Network, choose_mapping, compose, dense_layers
-from constructions.numbers import ProofError
+from constructions.numbers import INT64_BITS, ProofError
 from constructions.targets import parse_target
 from theory.verdicts import Answer
-from verify.input_set import is_exhaustive
+from verify.exhaustive.decide import Decision, SweepPlan, decide_ids
 from verify.inputs import AdversarialInputs, AllInputs
-from verify.lemma_check import LemmaCheck, Witness
 from verify.lemmas import check_ids, check_lemmas
+from verify.target_check import target_within_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from constructions.backends import Backend
     from constructions.mapping import StagedMapping
     from constructions.targets import Target
     from theory.patterns import SparsityPattern
     from verify.contextual_mapping import Injectivity
+    from verify.exhaustive.run import SweepResult
     from verify.input_set import InputSet
+    from verify.lemma_check import LemmaCheck
 
 __all__ = ["MOST_CELLS", "Proof", "choose_inputs", "grid_levels", "prove", "run_proof"]
 
 MOST_CELLS = 2**18
 """Cells up to which the value mapping is built: its table of windows needs every one of the K^{dn} cells."""
 EXHAUSTIVE_CELLS = 2**16
+SWEPT = 2**20
+"""Inputs beyond which the ids of all are streamed, and the other statements are checked on adversarial samples."""
 DEFAULT_SAMPLES = 4096
 
 
@@ -49,7 +55,11 @@ class Proof:
     ids
         7.1 and 7.2 with witnesses, the smallest gap, the largest id.
     checks
-        One result a statement, in the order of the proof.
+        One result a statement, in the order of the proof; each says on how many inputs.
+    sample
+        What the statements other than those about ids were checked on: `inputs`, or some of them.
+    sweep
+        What the sweep of all inputs showed; None where the ids were compared without one.
     """
 
     mapping: StagedMapping
@@ -57,6 +67,8 @@ class Proof:
     inputs: InputSet
     ids: Injectivity
     checks: tuple[LemmaCheck, ...]
+    sample: InputSet
+    sweep: SweepResult | None = None
 
     @property
     def holds(self) -> bool:
@@ -105,14 +117,17 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
     Raises
     ------
     ProofError
-        If d, n or K is out of range.
+        If d, n or K is out of range, or all inputs are asked for and too many to number.
 
     Examples
     --------
     >>> choose_inputs(1, 4, 2, exhaustive=False, samples=None, seed=0).description
     'all 2^4 = 16 inputs'
     """
-    if exhaustive or (samples is None and cell_count(d, n, levels) <= EXHAUSTIVE_CELLS):
+    count = cell_count(d, n, levels)
+    if exhaustive and count.bit_length() > INT64_BITS:
+        raise ProofError(f"all {levels}^{d * n} inputs are too many to number: leave --exhaustive out")
+    if exhaustive or (samples is None and count <= EXHAUSTIVE_CELLS):
         return AllInputs(d, n, levels)
     return AdversarialInputs(d, n, levels, samples or DEFAULT_SAMPLES, seed)
 
@@ -127,6 +142,10 @@ def prove(
     exhaustive: bool = False,
     samples: int | None = None,
     seed: int = 0,
+    backend: Backend = NUMPY,
+    jobs: int | None = None,
+    dask: str | None = None,
+    checkpoint: Path | None = None,
     progress: Callable[[str, float | None], None] | None = None,
     **constants: Any,
 ) -> Proof:
@@ -142,11 +161,16 @@ def prove(
         As for `constructions.network.choose_mapping`.
     exhaustive, samples, seed
         As for `choose_inputs`.
+    backend
+        Where the mapping runs.
+    jobs, dask, checkpoint
+        As for `verify.exhaustive.run.sweep`. If one is given, or a backend other than NumPy, an exhaustive run
+        streams the ids however few the inputs are.
 
     Raises
     ------
     ProofError, TargetError
-        As `run_proof`, or if delta is not 1/K.
+        As `run_proof`, or if delta is not 1/K, or one of `jobs`, `dask`, `checkpoint` comes without `exhaustive`.
 
     Examples
     --------
@@ -155,7 +179,24 @@ def prove(
     True
     """
     inputs = choose_inputs(d, pattern.n, grid_levels(delta), exhaustive=exhaustive, samples=samples, seed=seed)
-    return run_proof(pattern, inputs, parse_target(target), construction, progress=progress, **constants)
+    plan = None
+    if (jobs, dask, checkpoint) != (None, None, None):
+        if not exhaustive:
+            raise ProofError("--jobs, --dask and --checkpoint are for a run over all inputs: add --exhaustive")
+        plan = SweepPlan(1 if jobs is None else jobs, dask, checkpoint)
+    elif exhaustive and backend != NUMPY:
+        plan = SweepPlan()
+    return run_proof(
+        pattern,
+        inputs,
+        parse_target(target),
+        construction,
+        backend=backend,
+        plan=plan,
+        seed=seed,
+        progress=progress,
+        **constants,
+    )
 
 
 def run_proof(
@@ -164,6 +205,9 @@ def run_proof(
     target: Target,
     construction: str = "paper",
     *,
+    backend: Backend = NUMPY,
+    plan: SweepPlan | None = None,
+    seed: int = 0,
     progress: Callable[[str, float | None], None] | None = None,
     **constants: Any,
 ) -> Proof:
@@ -178,6 +222,13 @@ def run_proof(
         and reported as a statement.
     construction, **constants
         As for `constructions.network.choose_mapping`.
+    backend
+        Where the mapping runs.
+    plan
+        Stream the ids of all inputs so; where not given they are streamed, by this process, if there are more than
+        `SWEPT`.
+    seed
+        Of the samples on which the other statements are checked then.
 
     Raises
     ------
@@ -197,30 +248,23 @@ def run_proof(
     """
     say = progress or (lambda _step, _share: None)
     say("building the contextual mapping", None)
-    mapping = choose_mapping(pattern, inputs.d, inputs.K, construction, **constants)
+    mapping = choose_mapping(pattern, inputs.d, inputs.K, construction, **constants).on(backend)
     checks: list[LemmaCheck] = []
     network: Network | None = None
     if construction == "relay":
-        checks.append(_target_within_reach(target, pattern, inputs))
+        checks.append(target_within_reach(target, pattern, inputs.d, inputs.K))
     if cell_count(inputs.d, pattern.n, inputs.K) <= MOST_CELLS and all(c.answer is Answer.HOLDS for c in checks):
         say("building the value mapping", None)
         network = compose(mapping, target)
+    sample = inputs
+    if isinstance(inputs, AllInputs) and inputs.count > SWEPT:
+        sample, plan = AdversarialInputs(inputs.d, inputs.n, inputs.K, DEFAULT_SAMPLES, seed), plan or SweepPlan()
     say("comparing the ids", None)
-    found = check_ids(mapping, inputs)
+    if plan is None:
+        decision = Decision(check_ids(mapping, inputs), inputs, None)
+    else:
+        decision = decide_ids(mapping, inputs, sample, plan, progress=progress)
     say("checking the statements", None)
     subject = mapping if network is None else network
-    checks.extend(check_lemmas(subject, inputs, found=found))
-    return Proof(mapping, network, inputs, found, tuple(checks))
-
-
-def _target_within_reach(target: Target, pattern: SparsityPattern, inputs: InputSet) -> LemmaCheck:
-    """Check that output k of the target depends on reach(k) only."""
-    statement = f"output k of the target {target.name} depends on the columns in reach(k) only"
-    violation = dependence_violation(target, reach_matrix(pattern), inputs.d, inputs.K)
-    if violation is None:
-        why = "no grid showed a dependence on another column"
-        return LemmaCheck("target", statement, Answer.HOLDS, inputs.count, is_exhaustive(inputs), None, why)
-    witness = Witness(violation.first, violation.token, {}, violation.why)
-    return LemmaCheck(
-        "target", statement, Answer.FAILS, inputs.count, is_exhaustive(inputs), witness, str(witness)
-    )
+    checks.extend(check_lemmas(subject, sample, found=decision.ids, compared=decision.inputs))
+    return Proof(mapping, network, inputs, decision.ids, tuple(checks), sample, decision.sweep)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
+from constructions.backends import choose_backend
 from constructions.numbers import ProofError
 from constructions.targets import TargetError
 from sparseuap.progress import Steps
@@ -30,7 +32,19 @@ __all__ = ["command"]
     show_default=True,
     help="paper: delta^-d shifts a token; merged: one; relay: no Hamiltonian path, any self-attending pattern.",
 )
-@click.option("--exhaustive", is_flag=True, help="Run all K^(dn) inputs (the default up to 2^16).")
+@click.option("--exhaustive", is_flag=True, help="Compare the ids of all K^(dn) inputs (the default up to 2^16).")
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Save where an exhaustive run stands; a killed one goes on from FILE.",
+)
+@click.option("--jobs", type=int, metavar="N", help="Workers of an exhaustive run; -1: all cores.")
+@click.option("--dask", metavar="ADDRESS", help="Dask scheduler for an exhaustive run: one that you trust.")
+@click.option(
+    "--backend", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True, help="Array library."
+)
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="For torch.")
 @click.option("--samples", type=click.IntRange(min=1), help="Run that many adversarial samples instead.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples.")
 @click.option("--s", "s", type=click.IntRange(min=1), help="All-max-shift layers, instead of the true s.")
@@ -43,6 +57,11 @@ def command(
     target: str,
     construction: str,
     exhaustive: bool,
+    checkpoint: Path | None,
+    jobs: int | None,
+    dask: str | None,
+    backend: str,
+    device: str,
     samples: int | None,
     seed: int,
     s: int | None,
@@ -75,6 +94,10 @@ def command(
                 exhaustive=exhaustive,
                 samples=samples,
                 seed=seed,
+                backend=choose_backend(backend, device),
+                jobs=jobs,
+                dask=dask,
+                checkpoint=checkpoint,
                 progress=say,
                 **constants,
             )
