@@ -43,7 +43,7 @@ exhaustive: $(VENV)/.tested
 oldest: $(OLDEST)/.tested
 	$(OLDEST)/bin/pytest -n $(WORKERS)
 
-bench: $(VENV)/.tested
+bench: $(VENV)/.benched
 	$(BIN)/python -m benchmarks
 
 clean:
@@ -63,4 +63,9 @@ $(VENV)/.tested: pyproject.toml
 $(OLDEST)/.tested: pyproject.toml oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --editable ".[fast,test]" --constraint oldest.txt
+	touch $@
+
+$(VENV)/.benched: pyproject.toml constraints-ci.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable ".[bench,dask,fast,torch]" --constraint constraints-ci.txt
 	touch $@
