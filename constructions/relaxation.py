@@ -1,23 +1,28 @@
 """Step 3 of the proof as something one can run: rho[t .] for hardmax, ReLUs for the pieces (Lemma 4, Appendix F).
 
 `soften` turns a contextual mapping or a whole network, of any construction, into a Transformer with softmax (or
-another map with Assumption 2) and ReLU. Runs are float64, over the connections only.
+another map with Assumption 2) and ReLU. Runs are float64, over the connections only, on any array backend.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, overload
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
 
+from constructions.backends import NUMPY, Backend
 from constructions.network import Network
 from constructions.numbers import ProofError
-from constructions.soft_blocks import SoftBlock, soften_block
+from constructions.soft_blocks import SoftBlock, runs_on, soften_block
 from constructions.soft_quantization import SoftQuantization
 from constructions.soft_relu import check_alpha
 from constructions.soft_value_mapping import SoftValueMapping
+from theory.hops.columns import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from constructions.mapping import StagedMapping
     from theory.probability_maps import ProbabilityMap
 
-    Floats = npt.NDArray[np.float64]
-
 __all__ = ["MAX_UNITS", "RUNAWAY", "SoftMapping", "SoftNetwork", "SoftOutput", "check_fits", "soften"]
 
 MAX_UNITS = 2**53
@@ -37,7 +40,16 @@ MAX_UNITS = 2**53
 RUNAWAY = 1e100
 """Where a run is given up: at a small t, shifts that should be off can multiply numbers layer after layer."""
 
-CHUNK = 2**20  # numbers gathered at once
+LARGEST_T = 1e100
+"""With this, and numbers up to `RUNAWAY`, no score overflows."""
+
+SHARE = 2**13  # numbers of a state that are worth a thread of their own
+
+STATES = {"numpy": 2**16, "torch": 2**15, "cuda": 2**22}
+"""Numbers of a state run at once: on a CPU, it stays in its cache."""
+
+WORKERS = usable_cores()
+"""Threads of a run on the CPU."""
 
 
 class SoftLayer(NamedTuple):
@@ -59,15 +71,18 @@ class SoftMapping:
         The probability map.
     t
         Its temperature: rho gets t times the scores.
+    backend
+        Where NumPy arrays are run.
     """
 
     mapping: StagedMapping
     rho: ProbabilityMap
     t: float
+    backend: Backend = NUMPY
 
     def __post_init__(self) -> None:
-        if not 0 < self.t < np.inf:
-            raise ProofError(f"t must be positive and finite, got {self.t}")
+        if not 0 < self.t <= LARGEST_T:
+            raise ProofError(f"t must be positive and at most {LARGEST_T:g}, got {self.t}")
         check_fits(self.mapping)
 
     @cached_property
@@ -81,7 +96,7 @@ class SoftMapping:
         )
         return tuple(SoftLayer(name, block) for name, block in softened if block is not None)
 
-    def ids(self, grids: npt.ArrayLike) -> Floats:
+    def ids(self, grids: npt.ArrayLike) -> Any:
         """Return the relaxed ids, shape (..., n), in units of delta; NaN where a run passed `RUNAWAY`.
 
         Parameters
@@ -91,35 +106,75 @@ class SoftMapping:
         """
         return self.run(self.mapping.initial(grids).astype(np.float64))
 
-    def run(self, values: Floats) -> Floats:
-        """Return the state after all layers, given u^T H_k in units of delta; shape (..., n)."""
-        n = self.mapping.pattern.n
-        flat = values.reshape(-1, n)
-        size = max(1, CHUNK // max(layer.count for layer in self.mapping.pattern.layers))
-        done = np.empty(flat.shape)
-        for start in range(0, len(flat), size):
-            state = flat[start : start + size]
-            for _, after in self.trace(state):
-                state = after
-            done[start : start + size] = state
-        return done.reshape(values.shape)
+    def run(self, values: Any) -> Any:
+        """Return the state after all layers, given u^T H_k in units of delta; shape (..., n).
 
-    def trace(self, values: Floats) -> Iterator[tuple[SoftLayer, Floats]]:
-        """Iterate every layer with the state after it; shape (..., n) as `values`."""
-        lost = np.zeros((*values.shape[:-1], 1), dtype=bool)
+        Parameters
+        ----------
+        values
+            A float64 array. NumPy's are run on the backend and come back as NumPy's, those of another library
+            stay where they are.
+        """
+        if isinstance(values, np.ndarray):
+            return self.backend.fetch(self._run(self.backend.put(values)))
+        return self._run(values)
+
+    def _run(self, values: Any) -> Any:
+        _keep_freed_memory()
+        xp, place, n = array_namespace(values), runs_on(values), self.mapping.pattern.n
+        flat = xp.reshape(values, (-1, n))
+        workers = WORKERS if place != "cuda" and self.rho.proved else 1  # the user's own map may not bear threads
+        size = max(1, min(STATES[place] // n, max(-(-flat.shape[0] // workers), SHARE // n)))
+        ends = [*range(0, flat.shape[0], size), flat.shape[0]]
+        chunks = [flat[a:b, :] for a, b in pairwise(ends)]
+        if workers > 1 and len(chunks) > 1:
+            with ThreadPoolExecutor(workers) as pool:
+                done = list(pool.map(self._end, chunks))
+        else:
+            done = [self._end(chunk) for chunk in chunks]
+        return xp.reshape(xp.concat(done, axis=0), values.shape) if done else values
+
+    def _end(self, values: Any) -> Any:
+        """Return the state after all layers."""
+        values = _tokens_first(values)
+        for _, after in self.trace(values):
+            values = after
+        return values
+
+    def trace(self, values: Any) -> Iterator[tuple[SoftLayer, Any]]:
+        """Iterate every layer with the state after it; shape (..., n) as `values`, in their library."""
+        xp, lost = array_namespace(values), None
         for layer in self.layers:
             values = layer.block.apply(values, self.mapping.pattern)
-            lost |= ~(np.abs(values) < RUNAWAY).all(axis=-1, keepdims=True)
-            if lost.any():
-                values = np.where(lost, 0.0, values)
-            yield layer, np.where(lost, np.nan, values) if lost.any() else values
+            if not bool(xp.all(xp.abs(values) < RUNAWAY)):
+                away = ~xp.all(xp.abs(values) < RUNAWAY, axis=-1, keepdims=True)
+                lost = away if lost is None else lost | away
+            if lost is None:
+                yield layer, values
+            else:
+                values = xp.where(lost, xp.zeros_like(values), values)
+                yield layer, xp.where(lost, xp.full_like(values, xp.nan), values)
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Free a large block once: up to then glibc hands freed arrays back to the system, and takes them anew."""
+    np.empty(31 * 2**20, dtype=np.uint8)
+
+
+def _tokens_first(values: Any) -> Any:
+    """Return a state (..., n) whose memory has the tokens first, as the blocks read and write it."""
+    xp = array_namespace(values)
+    first = xp.moveaxis(values, -1, 0)
+    copied = xp.take(first, xp.arange(first.shape[0], device=device(values)), axis=0)
+    return xp.moveaxis(copied, 0, -1)
 
 
 class SoftOutput(NamedTuple):
     """What a relaxed network makes of inputs: `ids` (..., n) in units of delta, `columns` g(X) (..., d, n)."""
 
-    ids: Floats
-    columns: Floats
+    ids: Any
+    columns: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,36 +216,66 @@ class SoftNetwork:
 
         X/delta is rounded to float64 first, so that 0.3 is the corner of a cell at delta = 1/10.
         """
-        return self.run_units(np.asarray(x, dtype=np.float64) * self.mapping.mapping.K)
+        return self.run_units(_floats(x) * self.mapping.mapping.K)
 
-    def run_units(self, y: npt.ArrayLike) -> SoftOutput:
+    def run_units(self, y: Any) -> SoftOutput:
         """Run the network on inputs y = X/delta in [0, K)^{d x n}, shape (..., d, n).
+
+        Parameters
+        ----------
+        y
+            Lists and NumPy arrays are run on the backend and come back as NumPy arrays, arrays of another library
+            stay where they are.
 
         Raises
         ------
         ProofError
             If the shape is not (..., d, n), or an input lies outside [0, K).
         """
-        hard = self.mapping.mapping
+        units, backend = _floats(y), self.mapping.backend
+        if isinstance(units, np.ndarray):
+            return SoftOutput(*map(backend.fetch, self._run(backend.put(units))))
+        return self._run(units)
+
+    def _run(self, units: Any) -> SoftOutput:
+        xp, hard = array_namespace(units), self.mapping.mapping
         d, n, levels = hard.d, hard.pattern.n, hard.K
-        units = np.asarray(y, dtype=np.float64)
         if units.shape[-2:] != (d, n):
-            raise ProofError(f"inputs must have shape (..., {d}, {n}), not {units.shape}")
-        if not np.all((units >= 0) & (units < levels)):
+            raise ProofError(f"inputs must have shape (..., {d}, {n}), not {tuple(units.shape)}")
+        if not bool(xp.all((units >= 0) & (units < levels))):
             raise ProofError("inputs must lie in [0, 1)")
-        quantized = self.quantization.apply(units + hard.positions * float(hard.step))
-        ids = self.mapping.run(np.einsum("...ik,i->...k", quantized, float(levels) ** np.arange(d)))
-        columns = np.moveaxis(quantized, -2, -1)
-        written = self.values.apply(self.values.enter(ids.ravel(), columns.reshape(-1, d)))
-        return SoftOutput(ids, np.moveaxis(written.entries.reshape(columns.shape), -1, -2))
+        place, weights = (
+            xp.asarray(array, device=device(units))
+            for array in (hard.positions * float(hard.step), float(levels) ** np.arange(d)[:, np.newaxis])
+        )
+        quantized = self.quantization.apply(units + place)
+        ids = self.mapping.run(xp.sum(quantized * weights, axis=-2))
+        columns = xp.moveaxis(quantized, -2, -1)
+        entered = self.values.enter(xp.reshape(ids, (-1,)), xp.reshape(columns, (-1, d)))
+        written = self.values.apply(entered)
+        return SoftOutput(ids, xp.moveaxis(xp.reshape(written.entries, columns.shape), -1, -2))
+
+
+def _floats(x: Any) -> Any:
+    """Return lists and NumPy arrays as float64, other arrays as they are."""
+    return x if is_array_api_obj(x) and not isinstance(x, np.ndarray) else np.asarray(x, dtype=np.float64)
 
 
 @overload
-def soften(subject: StagedMapping, rho: ProbabilityMap, t: float) -> SoftMapping: ...
-@overload
-def soften(subject: Network, rho: ProbabilityMap, t: float, alpha: float) -> SoftNetwork: ...
 def soften(
-    subject: StagedMapping | Network, rho: ProbabilityMap, t: float, alpha: float | None = None
+    subject: StagedMapping, rho: ProbabilityMap, t: float, *, backend: Backend | None = None
+) -> SoftMapping: ...
+@overload
+def soften(
+    subject: Network, rho: ProbabilityMap, t: float, alpha: float, *, backend: Backend | None = None
+) -> SoftNetwork: ...
+def soften(
+    subject: StagedMapping | Network,
+    rho: ProbabilityMap,
+    t: float,
+    alpha: float | None = None,
+    *,
+    backend: Backend | None = None,
 ) -> SoftMapping | SoftNetwork:
     """Put rho[t .] for hardmax and ReLUs for the piecewise linear activations.
 
@@ -205,6 +290,8 @@ def soften(
     alpha
         For a network: the ramp's share of every cell, in (0, 1). Inputs without a coordinate in a ramp, of measure
         (1 - alpha)^{dn}, are quantized exactly.
+    backend
+        Where NumPy arrays are run; results come back as NumPy arrays. None takes the mapping's.
 
     Raises
     ------
@@ -226,8 +313,9 @@ def soften(
     if isinstance(subject, Network):
         if alpha is None:
             raise ProofError("a network needs alpha, the share of every cell given to the ramp")
-        return SoftNetwork(subject, SoftMapping(subject.mapping, rho, t), alpha)
-    return SoftMapping(subject, rho, t)
+        mapping = subject.mapping
+        return SoftNetwork(subject, SoftMapping(mapping, rho, t, backend or mapping.backend), alpha)
+    return SoftMapping(subject, rho, t, backend or subject.backend)
 
 
 def check_fits(mapping: StagedMapping, largest: int = 0) -> None:

@@ -1,20 +1,19 @@
-"""Quantization with three ReLUs for phi (eq. 15): exact except on the ramp, the last share alpha of every cell."""
+"""Quantization with three ReLUs for phi (eq. 15): exact except on the ramp, the last share alpha of every cell.
+
+Entries are float64 arrays of any backend, shape (..., d, n), in units of delta.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from array_api_compat import array_namespace
 
 from constructions.soft_relu import ReluTerms, check_alpha, quantization_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
 
 __all__ = ["SoftQuantization", "SoftQuantizeRow"]
 
@@ -39,12 +38,15 @@ class SoftQuantizeRow:
         """Return (weight, breakpoint) of the three ReLUs, functions of row i of Z, added to row i."""
         return quantization_terms(self.level, self.alpha)
 
-    def apply(self, entries: Floats) -> Floats:
+    def apply(self, entries: Any) -> Any:
         """Return the state after the layer, the sum of its ReLUs taken as it stands; shape (..., d, n)."""
-        after = entries.copy()
+        xp = array_namespace(entries)
         x = entries[..., self.row, :]
+        zero, row = xp.zeros_like(x), x
         for weight, breakpoint in self.relu_terms():
-            after[..., self.row, :] += float(weight) * np.maximum(x - float(breakpoint), 0.0)
+            row = row + float(weight) * xp.maximum(x - float(breakpoint), zero)
+        after = xp.asarray(entries, copy=True)
+        after[..., self.row, :] = row
         return after
 
 
@@ -66,6 +68,7 @@ class SoftQuantization:
 
     Examples
     --------
+    >>> import numpy as np
     >>> stage = SoftQuantization(d=1, n=2, levels=2, alpha=0.25)
     >>> stage.feed_forward_layers, stage.apply(np.array([[1.5, 2.875]])).tolist()
     (4, [[1.0, 2.5]])
@@ -90,7 +93,7 @@ class SoftQuantization:
             for level in range(self.n * self.levels):
                 yield SoftQuantizeRow(row, level, self.alpha)
 
-    def apply(self, entries: Floats) -> Floats:
+    def apply(self, entries: Any) -> Any:
         """Apply all layers at once: the cell's corner, plus how far along its ramp the entry is.
 
         Parameters
@@ -98,11 +101,13 @@ class SoftQuantization:
         entries
             X + E in units of delta, shape (..., d, n).
         """
-        corner = np.floor(entries)
-        along = np.maximum((entries - corner - (1 - self.alpha)) / self.alpha, 0.0)
+        xp = array_namespace(entries)
+        corner = xp.floor(entries)
+        along = xp.maximum((entries - corner - (1 - self.alpha)) / self.alpha, xp.zeros_like(entries))
         covered = (entries >= 0) & (entries < self.n * self.levels)
-        return np.where(covered, corner + along, entries)
+        return xp.where(covered, corner + along, entries)
 
-    def good(self, entries: Floats) -> npt.NDArray[np.bool_]:
+    def good(self, entries: Any) -> Any:
         """Return which inputs (..., d, n) have no coordinate in a ramp: measure (1 - alpha)^{dn}; shape (...)."""
-        return np.asarray((entries - np.floor(entries) <= 1 - self.alpha).all(axis=(-2, -1)))
+        xp = array_namespace(entries)
+        return xp.all(entries - xp.floor(entries) <= 1 - self.alpha, axis=(-2, -1))

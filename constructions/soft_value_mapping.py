@@ -4,15 +4,17 @@
 
 Every layer acts on what the layers before it left. Ids are integers in units of delta, so the window of one id at
 most touches a value: the next layer to act on a column is found by bisection, and those between change nothing.
+Columns are float64 arrays of any backend.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace, device
 
 from constructions.soft_relu import ReluTerms, window_terms
 
@@ -23,14 +25,13 @@ if TYPE_CHECKING:
 
     from constructions.mapping import StagedMapping
     from constructions.value_mapping import ValueMapping
-    from theory.patterns import IntArray
 
     Floats = npt.NDArray[np.float64]
 
 __all__ = ["SoftColumns", "SoftValueMapping", "SoftWindow", "window"]
 
 
-def window(away: Floats) -> Floats:
+def window(away: Any) -> Any:
     """Return the window of four ReLUs at a distance in units of delta: 1 up to 1/4, 0 from 1/2 on, linear between.
 
     Examples
@@ -38,14 +39,15 @@ def window(away: Floats) -> Floats:
     >>> window(np.array([0.25, -0.375, 0.5])).tolist()
     [1.0, 0.5, 0.0]
     """
-    return np.asarray(np.clip(2 - 4 * np.abs(away), 0.0, 1.0))
+    xp = array_namespace(away)
+    return xp.clip(2 - 4 * xp.abs(away), 0.0, 1.0)
 
 
 class SoftColumns(NamedTuple):
     """Columns in the value mapping: `heights` (m,), u^T Z in units of delta; `entries` (m, d), Z in real units."""
 
-    heights: Floats
-    entries: Floats
+    heights: Any
+    entries: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,21 +66,21 @@ class SoftWindow:
         K.
     """
 
-    identifier: Floats
-    origin: Floats
-    output: Floats
+    identifier: Any
+    origin: Any
+    output: Any
     levels: int
 
     @property
-    def weights(self) -> Floats:
-        """K u of rows 2..d: what they add to u^T Z, in units of delta."""
-        return float(self.levels) ** np.arange(2, self.output.shape[-1] + 1, dtype=np.float64)
+    def weights(self) -> Any:
+        """K u: what the rows of a column add to u^T Z, in units of delta."""
+        return self.levels * _u(self.levels, self.output.shape[-1], self.output)
 
     @property
-    def difference(self) -> Floats:
+    def difference(self) -> Any:
         """A - g_c(H)_k: what the sum of the ReLUs is multiplied by."""
-        first = (self.identifier - self.origin @ self.weights) / self.levels
-        return np.asarray(self.output - np.concatenate([first[..., np.newaxis], self.origin], axis=-1))
+        first = (self.identifier - self.origin @ self.weights[1:]) / self.levels
+        return self.output - _column(first, self.origin)
 
     def relu_terms(self) -> ReluTerms:
         """Return (weight, breakpoint) of the four ReLUs of one (H, k), functions of u^T Z."""
@@ -89,9 +91,9 @@ class SoftWindow:
         away = state.heights - self.identifier
         strength = window(away)
         others = state.entries[:, 1:] - self.origin
-        rest = np.column_stack([away / self.levels - others @ self.weights / self.levels, others])
-        height = away + self.output @ np.concatenate([[self.levels], self.weights])
-        blend = strength[:, np.newaxis]
+        rest = _column(away / self.levels - others @ self.weights[1:] / self.levels, others)
+        height = away + self.output @ self.weights
+        blend = strength[:, None]
         return SoftColumns(
             (1 - strength) * state.heights + strength * height,
             (1 - blend) * state.entries + blend * (self.output + rest),
@@ -116,9 +118,9 @@ class SoftValueMapping:
     def blocks(self) -> Iterator[SoftWindow]:
         """Iterate the layers in order; before them comes a bias that lifts row 1 by `values.lifted_by` delta."""
         for number in range(self.values.ids.size):
-            yield self._windows(np.array(number))
+            yield self._tables(np.array(0.0)).windows(np.array(number))
 
-    def enter(self, ids: Floats, quantized: Floats) -> SoftColumns:
+    def enter(self, ids: Any, quantized: Any) -> SoftColumns:
         """Return the columns after the lift.
 
         Parameters
@@ -128,11 +130,10 @@ class SoftValueMapping:
         quantized
             The columns of X + E after quantization, in units of delta, shape (m, d): rows 2..d are still there.
         """
-        levels = self.mapping.K
+        levels, others = self.mapping.K, quantized[:, 1:]
         heights = ids + float(self.values.lifted_by)
-        entries = quantized / levels
-        entries[:, 0] = (heights - quantized[:, 1:] @ self._weights) / levels
-        return SoftColumns(heights, entries)
+        first = (heights - others @ _u(levels, self.mapping.d, ids)[1:]) / levels
+        return SoftColumns(heights, _column(first, others / levels))
 
     def apply_literal(self, state: SoftColumns) -> SoftColumns:
         """Apply the layers one by one to all columns."""
@@ -142,45 +143,79 @@ class SoftValueMapping:
 
     def apply(self, state: SoftColumns) -> SoftColumns:
         """Apply all layers at once: for every column only those that touch it, in their order."""
-        heights, entries = state.heights.copy(), state.entries.copy()
-        active = np.arange(heights.size)
-        last: IntArray = np.full(heights.size, -1)
-        while active.size:
-            found, number = self._next(heights[active], last[active])
-            active = active[found]
-            last[active] = number[found]
-            after = self._windows(last[active]).apply(SoftColumns(heights[active], entries[active]))
-            heights[active], entries[active] = after
-        return SoftColumns(heights, entries)
+        heights, entries = state
+        xp, tables = array_namespace(heights), self._tables(heights)
+        index = xp.arange(heights.shape[0], device=device(heights))
+        last = xp.full_like(index, -1)
+        done = []
+        while index.shape[0]:
+            found, number = tables.next_window(heights, last)
+            done.append((index[~found], heights[~found], entries[~found]))
+            index, last = index[found], number[found]
+            heights, entries = tables.windows(last).apply(SoftColumns(heights[found], entries[found]))
+        if not done:
+            return state
+        order, heights, entries = (xp.concat(parts, axis=0) for parts in zip(*done, strict=True))
+        place = xp.argsort(order)
+        return SoftColumns(xp.take(heights, place), xp.take(entries, place, axis=0))
 
-    @property
-    def _weights(self) -> Floats:
-        return float(self.mapping.K) ** np.arange(1, self.mapping.d, dtype=np.float64)
-
-    def _windows(self, numbers: IntArray) -> SoftWindow:
-        """Return the layers with these numbers, cell * n + token."""
-        mapping, n = self.mapping, self.mapping.pattern.n
-        cell, token = np.divmod(numbers, n)
-        rows = np.arange(1, mapping.d)
-        place = mapping.d * n - 1 - (rows * n + token[..., np.newaxis])  # cells are numbered in base K
-        grid = cell[..., np.newaxis] // mapping.K**place % mapping.K
-        origin = (grid + mapping.step * mapping.positions[token][..., np.newaxis]) / mapping.K
-        identifier = self.values.ids[cell, token].astype(np.float64) + float(self.values.lifted_by)
-        return SoftWindow(identifier, origin, self.values.outputs[cell, :, token], mapping.K)
+    def _tables(self, like: Any) -> _Tables:
+        """Return the tables for the backend and device of an array; made once for each."""
+        key = array_namespace(like).__name__, str(device(like))
+        if key not in self._made:
+            self._made[key] = _Tables(self.values, self.mapping, like)
+        return self._made[key]
 
     @cached_property
-    def _table(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """The distinct lifted ids, rising; for every window (place of its id) * windows + number, rising."""
-        flat: Floats = self.values.ids.ravel().astype(np.float64) + float(self.values.lifted_by)
-        known, place = np.unique(flat, return_inverse=True)
-        return known, np.sort(place.ravel() * flat.size + np.arange(flat.size))
+    def _made(self) -> dict[tuple[str, str], _Tables]:
+        return {}
 
-    def _next(self, heights: Floats, last: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+
+class _Tables:
+    """The windows by number, cell * n + token, and by id, as arrays of one backend."""
+
+    def __init__(self, values: ValueMapping, mapping: StagedMapping, like: Any) -> None:
+        self.xp, self.d, self.n, self.levels = array_namespace(like), mapping.d, mapping.pattern.n, mapping.K
+
+        def put(array: npt.NDArray[Any]) -> Any:
+            return self.xp.asarray(array, device=device(like))
+
+        ids: Floats = values.ids.ravel().astype(np.float64) + float(values.lifted_by)
+        known, place = np.unique(ids, return_inverse=True)
+        rows, tokens = np.arange(1, self.d), np.arange(self.n)[:, np.newaxis]
+        self.ids, self.outputs, self.known = put(ids), put(values.outputs.ravel()), put(known)
+        # rising: (place of its id) * windows + number of every window
+        self.keys = put(np.sort(place.ravel() * ids.size + np.arange(ids.size)))
+        self.shift = put((mapping.step * mapping.positions).astype(np.int64))
+        self.place = put(self.levels ** (self.d * self.n - 1 - (rows * self.n + tokens)))  # of a digit of the cell
+        self.row = put(self.n * np.arange(self.d))
+
+    def windows(self, numbers: Any) -> SoftWindow:
+        """Return the layers with these numbers."""
+        xp, cell, token = self.xp, numbers // self.n, numbers % self.n
+        grid = cell[..., None] // xp.take(self.place, token, axis=0) % self.levels
+        units = xp.astype(grid + xp.take(self.shift, token)[..., None], xp.float64)
+        entry = (cell * (self.d * self.n) + token)[..., None] + self.row
+        output = xp.reshape(xp.take(self.outputs, xp.reshape(entry, (-1,))), entry.shape)
+        return SoftWindow(xp.take(self.ids, numbers), units / self.levels, output, self.levels)
+
+    def next_window(self, heights: Any, last: Any) -> tuple[Any, Any]:
         """Return whether a window after number `last` touches each height, and the number of the first one."""
-        known, keys = self._table
-        nearest = np.rint(heights)
-        place = np.minimum(np.searchsorted(known, nearest), known.size - 1)
-        touched = (known[place] == nearest) & (window(heights - nearest) > 0)
-        where = np.searchsorted(keys, place * keys.size + last, side="right")
-        owner, number = np.divmod(keys[np.minimum(where, keys.size - 1)], keys.size)
-        return touched & (where < keys.size) & (owner == place), number
+        xp, windows = self.xp, self.keys.shape[0]
+        nearest = xp.round(heights)
+        place = xp.clip(xp.searchsorted(self.known, nearest), 0, self.known.shape[0] - 1)
+        touched = (xp.take(self.known, place) == nearest) & (window(heights - nearest) > 0)
+        where = xp.searchsorted(self.keys, place * windows + last, side="right")
+        key = xp.take(self.keys, xp.clip(where, 0, windows - 1))
+        return touched & (where < windows) & (key // windows == place), key % windows
+
+
+def _u(levels: int, d: int, like: Any) -> Any:
+    """Return u = (1, K, ..., K^{d-1}) as floats."""
+    xp = array_namespace(like)
+    return xp.asarray(float(levels) ** np.arange(d), device=device(like))
+
+
+def _column(first: Any, others: Any) -> Any:
+    """Put row 1 in front of rows 2..d: shapes (...), (..., d - 1)."""
+    return array_namespace(others).concat([first[..., None], others], axis=-1)

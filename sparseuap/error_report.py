@@ -29,6 +29,7 @@ def as_json(study: ErrorStudy, source: str) -> dict[str, Any]:
         "d": mapping.d,
         "delta": f"1/{mapping.K}",
         "construction": mapping.construction,
+        "backend": f"{study.backend.name}, {study.backend.device}",
         "rho": study.rho.name,
         "alpha": study.alpha,
         "p": study.p,
@@ -78,7 +79,8 @@ def _lines(study: ErrorStudy, source: str) -> Iterator[str]:
     yield (
         f"{source}, d = {mapping.d}, delta = 1/{mapping.K}, target {study.network.target.name}, "
         f"construction {mapping.construction}, rho {study.rho.name}, alpha = {study.alpha:g}, "
-        f"p = {study.p:g}, domain [{a:g}, {b:g})^({mapping.d} x {mapping.pattern.n})"
+        f"p = {study.p:g}, domain [{a:g}, {b:g})^({mapping.d} x {mapping.pattern.n}), "
+        f"run on {study.backend.name}, {study.backend.device}"
     )
     yield ""
     yield from _table([HEADINGS, *(_cells(row) for row in study.rows)])

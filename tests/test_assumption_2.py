@@ -182,9 +182,6 @@ class Boaster:
     def __call__(self, scores: Any, *, axis: int = -1) -> Any:
         return Softmax()(scores, axis=axis)
 
-    def segmented(self, scores: Any, indptr: Any) -> Any:
-        return Softmax().segmented(scores, indptr)
-
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float:
         return self.factor * Softmax().tight_t(zeta, eta, m)
 

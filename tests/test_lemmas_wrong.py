@@ -25,9 +25,8 @@ from verify.lemmas import LEMMAS, LemmaCheck, check_lemmas
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from theory.patterns import IntArray
-
     from constructions.numbers import Integers
+    from theory.patterns import IntArray
 
 STRIDED = families.strided(5, 3)
 RING = families.ring(4)

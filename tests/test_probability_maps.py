@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -31,6 +30,8 @@ from theory.probability_maps import (
     UserMap,
     parse_map,
 )
+from theory.probability_maps.along import Along
+from theory.probability_maps.base import ShiftInvariantMap
 
 SHARP = [
     "softmax",
@@ -165,37 +166,64 @@ def test_every_array_library_gives_the_same(name: str, namespace: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
-def test_rows_of_a_pattern_give_what_each_row_gives(name: str, batch: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_along_an_axis_every_vector_is_by_itself(name: str, axis: int) -> None:
     rho = parse_map(name)
-    lengths = np.array([1, 4, 2, 7, 1, 30])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    scores = np.random.default_rng(5).normal(size=(*batch, lengths.sum())) * 3
-    together = rho.segmented(scores, indptr)
+    scores = np.random.default_rng(5).normal(size=(4, 30, 3)) * 3
+    together = rho(scores, axis=axis)
     assert together.shape == scores.shape
-    for start, end in pairwise(indptr):
-        np.testing.assert_allclose(together[..., start:end], rho(scores[..., start:end]), rtol=0, atol=1e-15)
+    vectors, weights = (
+        np.moveaxis(array, axis, -1).reshape(-1, scores.shape[axis]) for array in (scores, together)
+    )
+    for vector, row in zip(vectors, weights, strict=True):
+        np.testing.assert_allclose(row, rho(vector), rtol=0, atol=1e-15)
 
 
-def test_ragged_rows_of_a_users_map() -> None:
+@pytest.mark.parametrize("name", EVERY)
+def test_what_sees_only_gaps_may_be_given_the_gaps(name: str) -> None:
+    """rho[v + c 1] = rho[v] for all maps but two; and sum p_j x_j is what it says."""
+    rho, scores = parse_map(name), draws(6, 2.0, count=20)
+    invariant = name not in ("squared", "tanh-capped:5", "topk:3", "uniform")
+    moved = rho(scores + 2.0)
+    assert np.allclose(moved, rho(scores), rtol=0, atol=1e-13) is (name not in ("squared", "tanh-capped:5"))
+    assert isinstance(rho, ShiftInvariantMap) is invariant
+    if isinstance(rho, ShiftInvariantMap):
+        below, along = scores - scores.max(axis=-1, keepdims=True), Along(np, -1)
+        values = draws(6, 5.0, count=20, seed=9)
+        np.testing.assert_allclose(rho.weights_below(below, along), rho(scores), rtol=0, atol=1e-15)
+        mean = (rho(scores) * values).sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(rho.mean_below(below, values, along), mean, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("namespace", ["numpy", "array_api_strict", "torch"])
+def test_a_users_map_along_an_axis(namespace: str) -> None:
+    xp = pytest.importorskip(namespace)
     mine = UserMap("mine", lambda v: np.exp(v - v.max()) / np.exp(v - v.max()).sum())
-    scores, indptr = draws(6, 1.0, count=2), np.array([0, 1, 4, 6])
-    np.testing.assert_allclose(mine.segmented(scores, indptr), Softmax().segmented(scores, indptr), atol=1e-15)
-    np.testing.assert_allclose(mine(scores, axis=0), Softmax()(scores, axis=0), atol=1e-15)
+    scores = draws(6, 1.0, count=2)
+    for axis in (0, -1):
+        given_back = mine(xp.asarray(scores), axis=axis)
+        assert type(given_back) is type(xp.asarray(scores))
+        np.testing.assert_allclose(np.asarray(given_back), Softmax()(scores, axis=axis), rtol=0, atol=1e-15)
+    assert mine(xp.asarray(scores, dtype=xp.float32)).dtype == xp.float32
 
 
 def test_a_users_map_that_gives_no_numbers_is_refused() -> None:
     mine = UserMap("mine", lambda v: v / 0)
-    with pytest.raises(PatternError, match=r"map mine returned \[inf, inf\] for the scores"):
-        mine(np.ones(2))
-    with pytest.raises(PatternError, match="map mine returned"):
-        mine.segmented(np.ones(3), np.array([0, 3]))
+    for scores in (np.ones(2), np.ones((2, 3))):
+        with pytest.raises(PatternError, match=r"map mine returned \[inf, inf\] for the scores"):
+            mine(scores, axis=0)
 
 
-@pytest.mark.parametrize("indptr", [[0, 2, 2, 3], [1, 3], [0]])
-def test_empty_rows_are_refused(indptr: list[int]) -> None:
-    with pytest.raises(PatternError, match="none may be empty"):
-        Softmax().segmented(np.zeros(3), np.array(indptr))
+@pytest.mark.parametrize("rho", [Softmax(), TopKSoftmax(800)])
+def test_weights_end_at_the_normal_numbers(rho: Any) -> None:
+    """Numbers below would be slow to compute with, and are nothing next to the leader's weight."""
+    scores = -np.arange(800.0)
+    weights = rho(scores)
+    seen = weights > 0
+    assert weights[seen].min() >= np.finfo(np.float64).smallest_normal
+    np.testing.assert_allclose(weights[seen], (1 - np.exp(-1)) * np.exp(scores[seen]), rtol=1e-13)
+    assert weights[seen].min() < 1e-300
+    assert not seen[710:].any()
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -234,7 +262,7 @@ def test_ties() -> None:
         with pytest.raises(PatternError, match="not defined on a tie: 2 scores"):
             Hardmax()(np.array(row))
     with pytest.raises(PatternError, match="not defined on a tie"):
-        Hardmax().segmented(np.array([0.0, 1.0, 1.0]), np.array([0, 1, 3]))
+        Hardmax()(np.array([[0.0, 1.0], [5.0, 1.0]]), axis=0)
     assert Hardmax()(np.array([1.0, 1.0, 2.0])).tolist() == [0.0, 0.0, 1.0]
     kept = TopKSoftmax(2)(np.array([1.0, 2.0, 1.0, 1.0]))
     assert (kept > 0).tolist() == [True, True, False, False]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.backends import NUMPY, Backend
 from constructions.error_budget import Budgets
 from constructions.network import build_network
 from constructions.numbers import ProofError
@@ -61,6 +62,8 @@ class ErrorStudy:
         The smallest t at which all ids of the plan's cells are right; None where none was found.
     guarantee
         The budget at t_guaranteed: its least score gap zeta, and the mass eta that its heads may lose.
+    backend
+        Where the relaxed network was run.
     """
 
     network: Network
@@ -73,6 +76,7 @@ class ErrorStudy:
     t_guaranteed: float | None
     t_measured: float | None
     guarantee: ErrorBudget | None
+    backend: Backend = NUMPY
 
     @property
     def zeta(self) -> float | None:
@@ -99,6 +103,7 @@ def study_error(
     box: tuple[float, float] = UNIT_BOX,
     plan: Plan | None = None,
     seed: int = 0,
+    backend: Backend = NUMPY,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> ErrorStudy:
     """Build the network, relax it, and measure its error over t.
@@ -119,6 +124,8 @@ def study_error(
         Norm and domain.
     plan, seed
         Cells and points; None takes the default plan, with the seed.
+    backend
+        Where the relaxed network is run.
     progress
         Is told (step, share done or None).
 
@@ -149,12 +156,13 @@ def study_error(
     network = build_network(pattern, d, levels, on_box(target, box), construction)
     mapping = network.mapping
     soften(network, rho, 1.0, 0.5 if alpha is None else alpha)  # what does not fit is refused before the long work
-    meter = ErrorMeter(network, Plan(d, pattern.n, levels, seed) if plan is None else plan, p, box)
+    meter = ErrorMeter(network, Plan(d, pattern.n, levels, seed) if plan is None else plan, p, box, backend)
     say("the guaranteed t", None)
     budgets = Budgets(mapping)
     guaranteed = budgets.guaranteed_t(rho)
     grids = meter.plan.grids.reshape(-1, d, pattern.n)
-    measured = measured_t(mapping, rho, grids, meter.ids.reshape(-1, pattern.n), progress=say)
+    exact = meter.ids.reshape(-1, pattern.n)
+    measured = measured_t(mapping, rho, grids, exact, backend=backend, progress=say)
     temperatures = _chosen(measured, guaranteed) if t is None else sorted(set(map(float, t)))
     if alpha is None:
         say("choosing alpha", None)
@@ -175,6 +183,7 @@ def study_error(
         t_guaranteed=guaranteed,
         t_measured=measured,
         guarantee=None if guaranteed is None else budgets.at(rho, guaranteed),
+        backend=backend,
     )
 
 

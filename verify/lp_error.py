@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.backends import NUMPY
 from constructions.numbers import ProofError
 from constructions.relaxation import SoftNetwork, soften
 from constructions.soft_relu import check_alpha
@@ -27,6 +28,7 @@ from verify.lp_strata import Plan, RampPoints, log_good, log_ramp, ramp_points, 
 from verify.soft_ids import READ
 
 if TYPE_CHECKING:
+    from constructions.backends import Backend
     from constructions.network import Network
     from constructions.numbers import Integers
     from constructions.targets import Floats, Target
@@ -114,6 +116,8 @@ class ErrorMeter:
         The norm's exponent, in [1, inf).
     box
         The ends a, b of the domain.
+    backend
+        Where the relaxed network is run; the rest is NumPy.
 
     Raises
     ------
@@ -140,9 +144,10 @@ class ErrorMeter:
         plan: Plan | None = None,
         p: float = 2.0,
         box: tuple[float, float] = UNIT_BOX,
+        backend: Backend = NUMPY,
     ) -> None:
         mapping = network.mapping
-        self.network, self.p, self.box = network, check_p(p), check_box(box)
+        self.network, self.p, self.box, self.backend = network, check_p(p), check_box(box), backend
         self.plan = Plan(mapping.d, mapping.pattern.n, mapping.K) if plan is None else plan
         if (self.plan.d, self.plan.n, self.plan.levels) != (mapping.d, mapping.pattern.n, mapping.K):
             raise ProofError("the plan is for another d, n or delta")
@@ -190,7 +195,7 @@ class ErrorMeter:
         """
         check_alpha(alpha)
         # The ramp of any alpha is that of 1/2, stretched: inputs are carried there, where floats are fine enough.
-        soft = soften(self.network, rho, t, 0.5)
+        soft = soften(self.network, rho, t, 0.5, backend=self.backend)
         size = self.plan.d * self.plan.n
         good, ramp = log_good(alpha, size), log_ramp(alpha, size)
         ids, columns = _run(soft, self.plan, self.plan.grids.astype(np.float64))
@@ -219,7 +224,8 @@ class ErrorMeter:
         size of raw ids, which is measured on a few points.
         """
         few = replace(self.plan, ramp=min(self.plan.ramp, PILOT))
-        ramps, _, _ = self._ramp(soften(self.network, rho, t, 0.5), ramp_points(few, LEAST_ALPHA))
+        soft = soften(self.network, rho, t, 0.5, backend=self.backend)
+        ramps, _, _ = self._ramp(soft, ramp_points(few, LEAST_ALPHA))
         size = self.plan.d * self.plan.n
         mean = (
             float(np.logaddexp.reduce(ramps.logs))

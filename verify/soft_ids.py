@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.backends import NUMPY
 from constructions.relaxation import soften
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from constructions.backends import Backend
     from constructions.mapping import StagedMapping
     from constructions.numbers import Integers
     from theory.patterns import IntArray
@@ -38,7 +40,12 @@ CULPRITS = 64  # inputs tried by themselves to start with, and taken in at a tim
 
 
 def ids_right(
-    mapping: StagedMapping, rho: ProbabilityMap, t: float, grids: IntArray, ids: Integers
+    mapping: StagedMapping,
+    rho: ProbabilityMap,
+    t: float,
+    grids: IntArray,
+    ids: Integers,
+    backend: Backend = NUMPY,
 ) -> npt.NDArray[np.bool_]:
     """Return for which inputs all n relaxed ids are within delta/4 of the exact ones.
 
@@ -48,8 +55,10 @@ def ids_right(
         What is run.
     grids, ids
         Inputs (m, d, n), and their exact ids (m, n).
+    backend
+        Where the relaxed mapping is run.
     """
-    away = np.abs(soften(mapping, rho, t).ids(grids) - ids.astype(np.float64))
+    away = np.abs(soften(mapping, rho, t, backend=backend).ids(grids) - ids.astype(np.float64))
     return np.asarray((away <= READ).all(axis=-1))  # NaN, too, is wrong
 
 
@@ -60,6 +69,7 @@ def measured_t(
     ids: Integers,
     *,
     tolerance: float = 1e-3,
+    backend: Backend = NUMPY,
     progress: Callable[[str, float | None], None] | None = None,
 ) -> float | None:
     """Return the smallest t at which all ids are right, to a relative tolerance: doubling, then bisection.
@@ -70,7 +80,7 @@ def measured_t(
 
     Parameters
     ----------
-    grids, ids
+    grids, ids, backend
         As for `ids_right`.
     progress
         Is told about every t that is tried on all inputs.
@@ -91,20 +101,22 @@ def measured_t(
     start = 1.0
     while True:
         few = grids[some], ids[some]
-        found = _search(partial(_all_right, mapping, rho, few), start, tolerance)
+        found = _search(partial(_all_right, mapping, rho, few, backend), start, tolerance)
         if found is None:
             return None
         if progress is not None:
             progress(f"are all ids right at t = {found:.6g}?", None)
-        wrong = np.flatnonzero(~ids_right(mapping, rho, found, grids, ids))
+        wrong = np.flatnonzero(~ids_right(mapping, rho, found, grids, ids, backend))
         if not wrong.size:
             return found
         some = np.union1d(some, wrong[:: max(1, len(wrong) // CULPRITS)])
         start = found
 
 
-def _all_right(mapping: StagedMapping, rho: ProbabilityMap, few: tuple[IntArray, Integers], t: float) -> bool:
-    return bool(ids_right(mapping, rho, t, *few).all())
+def _all_right(
+    mapping: StagedMapping, rho: ProbabilityMap, few: tuple[IntArray, Integers], backend: Backend, t: float
+) -> bool:
+    return bool(ids_right(mapping, rho, t, *few, backend).all())
 
 
 def _search(right: Callable[[float], bool], start: float, tolerance: float) -> float | None:

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from constructions.backends import choose_backend
 from constructions.numbers import ProofError
 from constructions.targets import TargetError, parse_target
 from sparseuap.error_report import as_json, as_text
@@ -59,6 +60,10 @@ def _numbers(text: str, option: str, wanted: str) -> list[float]:
     help="As for prove; relay's ids are the smallest.",
 )
 @click.option("--box", default="0,1", show_default=True, help="The domain is [A, B)^(d x n); A,B.")
+@click.option(
+    "--backend", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True, help="Array library."
+)
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="For torch.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 def command(
@@ -72,6 +77,8 @@ def command(
     p: float,
     construction: str,
     box: str,
+    backend: str,
+    device: str,
     seed: int,
     json_wanted: bool,
 ) -> int:
@@ -95,6 +102,7 @@ def command(
                 p=p,
                 box=domain,
                 seed=seed,
+                backend=choose_backend(backend, device),
                 progress=say,
             )
     except (ProofError, TargetError) as error:

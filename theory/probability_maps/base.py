@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from theory.probability_maps.groups import Along, Groups, InRows, floating
+from theory.probability_maps.along import Along, floating
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["GroupMap", "ProbabilityMap"]
+__all__ = ["GroupMap", "ProbabilityMap", "ShiftInvariantMap"]
 
 
 @runtime_checkable
@@ -41,9 +37,6 @@ class ProbabilityMap(Protocol):
     def __call__(self, scores: Any, *, axis: int = -1) -> Any:
         """Return the weights of the scores along one axis of an Array API array, in its shape and dtype."""
 
-    def segmented(self, scores: npt.NDArray[np.float64], indptr: npt.NDArray[np.integer[Any]]) -> Any:
-        """Return the weights of scores (..., connections) whose row k is ``indptr[k]:indptr[k + 1]`` (NumPy)."""
-
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float | None:
         """Return a t that keeps the promise for m scores; None: no t does (or none is known, where not proved)."""
 
@@ -58,12 +51,12 @@ class ProbabilityMap(Protocol):
 
 
 class GroupMap(ABC):
-    """A map that is written once, for the groups of `theory.probability_maps.groups`."""
+    """A map that is written once, for the groups along an axis of any Array API array."""
 
     proved = True
 
     @abstractmethod
-    def weights(self, scores: Any, groups: Groups) -> Any:
+    def weights(self, scores: Any, along: Along) -> Any:
         """Return the weights, each group by itself."""
 
     def __call__(self, scores: Any, *, axis: int = -1) -> Any:
@@ -85,19 +78,18 @@ class GroupMap(ABC):
         xp, array = floating(scores)
         return self.weights(array, Along(xp, axis))
 
-    def segmented(self, scores: npt.NDArray[np.float64], indptr: npt.NDArray[np.integer[Any]]) -> Any:
-        """Return the weights of scores stored row after row, in time proportional to the connections (NumPy).
 
-        Parameters
-        ----------
-        scores
-            Shape (..., connections), float64.
-        indptr
-            Row k is ``indptr[k]:indptr[k + 1]``, as in `theory.patterns.Connections`; no row is empty.
+class ShiftInvariantMap(GroupMap):
+    """A map that sees of the scores only how far they lie below the largest: rho[v + c 1] = rho[v]."""
 
-        Raises
-        ------
-        PatternError
-            If a row is empty, or the largest score of a row is NaN or infinite.
-        """
-        return self.weights(scores, InRows(indptr))
+    @abstractmethod
+    def weights_below(self, below: Any, along: Along) -> Any:
+        """Return the weights, each group by itself, given every score minus the largest of its group."""
+
+    def weights(self, scores: Any, along: Along) -> Any:
+        """Return the weights, each group by itself."""
+        return self.weights_below(scores - along.top(scores), along)
+
+    def mean_below(self, below: Any, values: Any, along: Along) -> Any:
+        """Return sum_j p_j x_j of every group, given every score minus the largest, and x."""
+        return along.total(self.weights_below(below, along) * values)

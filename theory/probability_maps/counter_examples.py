@@ -15,7 +15,7 @@ from theory.probability_maps.base import GroupMap
 from theory.probability_maps.softmax import softmax
 
 if TYPE_CHECKING:
-    from theory.probability_maps.groups import Groups
+    from theory.probability_maps.along import Along
 
 __all__ = ["SquaredNormalisation", "TanhCappedSoftmax", "Uniform"]
 
@@ -63,10 +63,9 @@ class Uniform(NeverSharp):
     definition = "p_j = 1/m"
     source = "counter-example: the scores are ignored"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
+    def weights(self, scores: Any, along: Along) -> Any:
         """Return the weights, each group by itself."""
-        ones = groups.xp.ones_like(scores)
-        return ones / groups.spread(groups.sizes(scores))
+        return along.xp.ones_like(scores) / along.size(scores)
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,14 @@ class SquaredNormalisation(NeverSharp):
     definition = "p_j = v_j^2 / sum_i v_i^2"
     source = "counter-example: scale-invariant, so t cancels"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
+    def weights(self, scores: Any, along: Along) -> Any:
         """Return the weights, each group by itself."""
-        xp = groups.xp
+        xp = along.xp
         size = xp.abs(scores)
-        groups.gaps(size)
-        largest = groups.spread(groups.top(size))
+        largest = along.top(size)
         squares = (size / xp.where(largest > 0, largest, xp.ones_like(largest))) ** 2
         squares = xp.where(largest > 0, squares, xp.ones_like(squares))
-        return squares / groups.spread(groups.total(squares))
+        return squares / along.total(squares)
 
     def worst(self, m: int) -> float:
         """Return 1: the leader's own score may be 0; no mass is lost by a single score."""
@@ -139,8 +137,9 @@ class TanhCappedSoftmax(NeverSharp):
         """What `parse_map` reads."""
         return f"tanh-capped:{self.cap:.15g}"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
+    def weights(self, scores: Any, along: Along) -> Any:
         """Return the weights, each group by itself."""
-        groups.gaps(scores)
-        clipped = groups.xp.clip(scores, -SATURATED * self.cap, SATURATED * self.cap)
-        return softmax(self.cap * groups.xp.tanh(clipped / self.cap), groups)
+        along.top(scores)  # refuses what no map takes
+        clipped = along.xp.clip(scores, -SATURATED * self.cap, SATURATED * self.cap)
+        capped = self.cap * along.xp.tanh(clipped / self.cap)
+        return softmax(capped - along.top(capped), along)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from array_api_compat import device, is_torch_array
 
 from theory.connections import PatternError
+from theory.probability_maps.along import floating
 from theory.probability_maps.base import ProbabilityMap
 from theory.readers.guard import one_line
 
@@ -25,7 +26,7 @@ __all__ = ["UserMap", "import_map"]
 
 @dataclass(frozen=True)
 class UserMap:
-    """A callable from m scores to m weights, of which nothing is known but what it returns (NumPy).
+    """A callable from m scores to m weights, of which nothing is known but what it returns.
 
     Parameters
     ----------
@@ -79,20 +80,16 @@ class UserMap:
             return self.function(torch.from_numpy(scores))
 
     def __call__(self, scores: Any, *, axis: int = -1) -> Any:
-        """Return the weights along one axis, one vector at a time.
+        """Return the weights along one axis, one vector at a time, in the library, shape and dtype of the scores.
 
         Raises
         ------
         PatternError
             If the callable fails, or returns something other than finite real numbers.
         """
-        return np.apply_along_axis(self._finite, axis, np.asarray(scores, dtype=np.float64))
-
-    def segmented(self, scores: Vector, indptr: npt.NDArray[np.integer[Any]]) -> Vector:
-        """Return the weights of scores (..., connections) stored row after row, one vector at a time."""
-        flat = scores.reshape(-1, scores.shape[-1])
-        parts = [[self._finite(row[start:end]) for start, end in pairwise(indptr)] for row in flat]
-        return np.concatenate([np.concatenate(row) for row in parts]).reshape(scores.shape)
+        xp, array = floating(scores)
+        here = np.asarray(array.cpu() if is_torch_array(array) else array, dtype=np.float64)
+        return xp.asarray(np.apply_along_axis(self._finite, axis, here), dtype=array.dtype, device=device(array))
 
     def _finite(self, scores: Vector) -> Vector:
         weights = self.one(scores)

@@ -20,67 +20,71 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from theory.probability_maps.groups import Groups
+    from theory.probability_maps.along import Along
 
 __all__ = ["entmax"]
 
 
-def entmax(scores: Any, groups: Groups, alpha: float, scale: float = 1.0) -> Any:
-    """Return alpha-entmax of scores / scale for alpha > 1, each group by itself.
+def entmax(below: Any, along: Along, alpha: float, scale: float = 1.0) -> Any:
+    """Return alpha-entmax of v / scale for alpha > 1, each group by itself, given -D_j = v_j - max v.
 
     Sums to 1 within a few rounding errors; exactly one-hot where the leader leads by scale / (alpha - 1).
     """
-    beta = alpha - 1
-    clipped = groups.xp.clip(groups.gaps(scores), 0.0, 2 * scale / beta)  # from half of it on a weight is 0 anyway
-    gaps = clipped * (beta / scale)
-    return _newton(gaps, beta, groups) if beta <= 1 else _bisect(gaps, beta, groups)
+    xp, beta = along.xp, alpha - 1
+    floor = xp.full_like(along.first(below), -2 * scale / beta)  # from half of it on a weight is 0 anyway
+    gaps, leader = xp.maximum(below, floor) * (-beta / scale), xp.ones_like(floor)
+    return _newton(gaps, leader, beta, along) if beta <= 1 else _bisect(gaps, leader, beta, along)
 
 
-def _ratios(gaps: Any, leader: Any, beta: float, groups: Groups) -> tuple[Any, Any]:
+def _ratios(gaps: Any, leader: Any, beta: float, xp: Any) -> tuple[Any, Any]:
     """Return r_j = p_j / a and r_j^beta, for gaps beta D_j."""
-    xp = groups.xp
-    least = xp.finfo(gaps.dtype).smallest_normal
-    threshold = xp.clip(leader if beta == 1 else leader**beta, least, None)
-    drop = xp.clip(gaps / groups.spread(threshold), 0.0, 1.0)
-    power = 1 - drop
+    threshold = leader if beta == 1 else leader**beta
+    if beta > 1:
+        threshold = xp.clip(threshold, xp.finfo(gaps.dtype).smallest_normal, None)
+    drop = gaps / threshold
+    power = xp.maximum(1 - drop, xp.zeros_like(leader))
     if beta == 1:
         return power, power
     if beta == 1 / 2:
         return power * power, power
-    outside = drop == 1
-    zeros = xp.zeros_like(drop)
+    outside, zeros = power == 0, xp.zeros_like(drop)
     ratio = xp.exp(xp.log1p(-xp.where(outside, zeros, drop)) / beta)
     return xp.where(outside, zeros, ratio), power
 
 
-def _newton(gaps: Any, beta: float, groups: Groups) -> Any:
-    xp = groups.xp
-    leader = xp.ones_like(groups.top(gaps))
+def _slopes(ratio: Any, power: Any, beta: float, xp: Any) -> Any:
+    """Return dp_j / da = r_j^(1 - beta), 0 outside the support, given r_j and r_j^beta."""
+    if beta == 1 / 2:
+        return power
+    if beta == 1:
+        return xp.astype(power > 0, power.dtype)
+    return ratio / xp.where(power > 0, power, xp.ones_like(power))
+
+
+def _newton(gaps: Any, leader: Any, beta: float, along: Along) -> Any:
+    xp = along.xp
     rounding = 4 * xp.finfo(gaps.dtype).eps
     while True:
-        ratio, power = _ratios(gaps, leader, beta, groups)
-        inside = power > 0
-        slope = ratio / xp.where(inside, power, xp.ones_like(power))
-        excess = leader * groups.total(ratio) - 1
-        lower = leader - excess / groups.total(xp.where(inside, slope, xp.zeros_like(slope)))
+        ratio, power = _ratios(gaps, leader, beta, xp)
+        excess = leader * along.total(ratio) - 1
+        lower = leader - excess / along.total(_slopes(ratio, power, beta, xp))
         if not bool(xp.any(lower < leader * (1 - rounding))):
-            return groups.spread(leader) * ratio
+            return leader * ratio
         leader = xp.minimum(leader, lower)
 
 
-def _bisect(gaps: Any, beta: float, groups: Groups) -> Any:
-    xp = groups.xp
-    high = xp.ones_like(groups.top(gaps))
-    low = 1 / groups.sizes(gaps)
+def _bisect(gaps: Any, high: Any, beta: float, along: Along) -> Any:
+    xp = along.xp
+    low = high / along.size(gaps)
     while True:
         middle = (low + high) / 2
         if not bool(xp.any((low < middle) & (middle < high))):
             break
-        short = middle * groups.total(_ratios(gaps, middle, beta, groups)[0]) < 1
+        short = middle * along.total(_ratios(gaps, middle, beta, xp)[0]) < 1
         low, high = xp.where(short, middle, low), xp.where(short, high, middle)
-    below = groups.spread(low) * _ratios(gaps, low, beta, groups)[0]
-    above = groups.spread(high) * _ratios(gaps, high, beta, groups)[0]
+    below = low * _ratios(gaps, low, beta, xp)[0]
+    above = high * _ratios(gaps, high, beta, xp)[0]
     ones = xp.ones_like(high)
-    missing, room = 1 - groups.total(below), groups.total(above) - groups.total(below)
+    missing, room = 1 - along.total(below), along.total(above) - along.total(below)
     share = xp.where(room > 0, missing / xp.where(room > 0, room, ones), ones)
-    return below + groups.spread(xp.clip(share, 0.0, 1.0)) * (above - below)
+    return below + xp.clip(share, 0.0, 1.0) * (above - below)

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from theory.connections import PatternError
 from theory.probability_maps import promise
-from theory.probability_maps.base import GroupMap
+from theory.probability_maps.base import GroupMap, ShiftInvariantMap
 
 if TYPE_CHECKING:
-    from theory.probability_maps.groups import Groups
+    from theory.probability_maps.along import Along
 
 __all__ = ["Softmax", "TopKSoftmax"]
 
+MARGIN = 4.0  # how far above the least normal number powers end, as a difference of logarithms
 
-def softmax(scores: Any, groups: Groups) -> Any:
-    """Return exp(v_j) / sum exp(v), from the gaps below the largest score: nothing overflows."""
-    powers = groups.xp.exp(-groups.gaps(scores))
-    return powers / groups.spread(groups.total(powers))
+
+def softmax(below: Any, along: Along) -> Any:
+    """Return exp(v_j) / sum exp(v), given v_j - max v: nothing overflows."""
+    shares = powers(below, along)
+    return shares / along.total(shares)
+
+
+def powers(below: Any, along: Along) -> Any:
+    """Return exp(v_j - max v), given the exponent; 0 where it would hardly be a normal number.
+
+    Numbers below the normal ones are slow to compute, and next to the largest power, 1, they are nothing.
+    """
+    xp = along.xp
+    least = math.log(float(xp.finfo(below.dtype).smallest_normal)) + MARGIN
+    floor = xp.full_like(along.first(below), least)  # an array is faster to compare with than a number
+    return xp.exp(xp.maximum(below, floor)) * xp.astype(below > floor, below.dtype)
 
 
 @dataclass(frozen=True)
-class Softmax(GroupMap):
+class Softmax(ShiftInvariantMap):
     """Softmax: p_j = exp(v_j) / sum_i exp(v_i).
 
     The tight t is ln((m - 1)(1 - eta) / eta) / zeta, where all others lie exactly zeta below the leader (paper,
@@ -41,9 +55,14 @@ class Softmax(GroupMap):
     definition = "p_j = exp(v_j) / sum_i exp(v_i)"
     source = "Bridle 1990; Yun et al. 2020, Appendix B"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
-        """Return the weights, each group by itself."""
-        return softmax(scores, groups)
+    def weights_below(self, below: Any, along: Along) -> Any:
+        """Return the weights, each group by itself, given every score minus the largest of its group."""
+        return softmax(below, along)
+
+    def mean_below(self, below: Any, values: Any, along: Along) -> Any:
+        """Return sum_j p_j x_j of every group, with one division a group, given every score minus the largest."""
+        shares = powers(below, along)
+        return along.total(shares * values) / along.total(shares)
 
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float:
         """Return ln((m - 1)(1 - eta) / eta) / zeta, the tight t; 1.0 where every t > 0 will do."""
@@ -100,11 +119,12 @@ class TopKSoftmax(GroupMap):
         """What `parse_map` reads."""
         return f"topk:{self.k}"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
+    def weights(self, scores: Any, along: Along) -> Any:
         """Return the weights, each group by itself."""
-        powers = groups.xp.exp(-groups.gaps(scores))
-        kept = groups.xp.where(groups.largest(scores, self.k), powers, groups.xp.zeros_like(powers))
-        return kept / groups.spread(groups.total(kept))
+        kept = powers(scores - along.top(scores), along) * along.xp.astype(
+            along.largest(scores, self.k), scores.dtype
+        )
+        return kept / along.total(kept)
 
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float:
         """Return the tight t; 1.0 where every t > 0 will do."""

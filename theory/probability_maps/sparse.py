@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from theory.connections import PatternError
 from theory.probability_maps import promise
-from theory.probability_maps.base import GroupMap
+from theory.probability_maps.base import ShiftInvariantMap
 from theory.probability_maps.simplex import entmax
 from theory.probability_maps.softmax import softmax
 
 if TYPE_CHECKING:
-    from theory.probability_maps.groups import Groups
+    from theory.probability_maps.along import Along
 
 __all__ = ["Entmax", "Hardmax", "SparselinGen", "Sparsemax"]
 
 
 @dataclass(frozen=True)
-class Entmax(GroupMap):
+class Entmax(ShiftInvariantMap):
     """alpha-entmax: p_j = [(alpha - 1) v_j - tau]_+^(1 / (alpha - 1)), tau such that the weights sum to 1.
 
     The tight t is ((1 - eta)^b - (eta / (m - 1))^b) / (b zeta) with b = alpha - 1; from t = 1 / (b zeta) on the
@@ -60,9 +60,9 @@ class Entmax(GroupMap):
         """What `parse_map` reads."""
         return f"entmax:{self.alpha:.15g}"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
-        """Return the weights, each group by itself."""
-        return softmax(scores, groups) if self.alpha == 1 else entmax(scores, groups, self.alpha)
+    def weights_below(self, below: Any, along: Along) -> Any:
+        """Return the weights, each group by itself, given every score minus the largest of its group."""
+        return softmax(below, along) if self.alpha == 1 else entmax(below, along, self.alpha)
 
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float:
         """Return 1 / (zeta (alpha - 1)), where it is exactly one-hot; softmax's tight t for alpha = 1."""
@@ -87,7 +87,7 @@ class Entmax(GroupMap):
 
 
 @dataclass(frozen=True)
-class SparselinGen(GroupMap):
+class SparselinGen(ShiftInvariantMap):
     """sparselin-gen: argmin over the simplex of |p - v|^2 - lambda |p|^2, which is sparsemax(v / (1 - lambda)).
 
     Parameters
@@ -128,9 +128,9 @@ class SparselinGen(GroupMap):
         """1 - lambda: the scores are divided by it."""
         return 1 - self.weight
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
-        """Return the weights, each group by itself."""
-        return entmax(scores, groups, 2.0, self.scale)
+    def weights_below(self, below: Any, along: Along) -> Any:
+        """Return the weights, each group by itself, given every score minus the largest of its group."""
+        return entmax(below, along, 2.0, self.scale)
 
     def sufficient_t(self, zeta: float, eta: float, m: int) -> float:
         """Return the paper's (1 - eta) / zeta; 1.0 for eta = 1, where every t > 0 will do."""
@@ -185,7 +185,7 @@ class Sparsemax(SparselinGen):
 
 
 @dataclass(frozen=True)
-class Hardmax(GroupMap):
+class Hardmax(ShiftInvariantMap):
     """hardmax: 1 at the largest score, 0 elsewhere. A tie for the largest is an error, never a silent choice.
 
     Examples
@@ -203,10 +203,10 @@ class Hardmax(GroupMap):
     definition = "1 at the largest score, 0 elsewhere; not defined on a tie"
     source = "Yun et al. 2020, §3.2: the limit of rho[t v]"
 
-    def weights(self, scores: Any, groups: Groups) -> Any:
-        """Return the weights, each group by itself."""
-        leads = groups.xp.astype(groups.gaps(scores) == 0, scores.dtype)
-        most = int(groups.xp.max(groups.total(leads)))
+    def weights_below(self, below: Any, along: Along) -> Any:
+        """Return the weights, each group by itself, given every score minus the largest of its group."""
+        leads = along.xp.astype(below == 0, below.dtype)
+        most = int(along.xp.max(along.total(leads)))
         if most > 1:
             raise PatternError(f"hardmax is not defined on a tie: {most} scores share the maximum of a group")
         return leads

@@ -78,7 +78,7 @@ def sweep(
     grid, attended
         The tables of the case.
     windows
-        Layer, factor, 2 b, 2 b' and number of windows of every token's shift, in order; shape (shifts, 5).
+        Layer, factor, and of all windows together 2 b and 2 b', of every shift in order; shape (shifts, 4).
     base, cycle
         c and p.
     weights
@@ -190,7 +190,7 @@ def _shift(
     fired[top] = True
     gap = NO_GAP
     for number in range(windows.shape[0]):
-        layer, factor, low2, high2, several = windows[number]
+        layer, factor, low2, high2 = windows[number]
         found = -1
         for token in range(n):
             least2, most2 = 2 * ranges[token, 0], 2 * ranges[token, 1]
@@ -202,8 +202,9 @@ def _shift(
         if found < 0:
             continue
         begin, end = attended.starts[layer, found], attended.starts[layer, found + 1]
+        # it lands above the top, and the top, greater than it was and in no window, is above all of the windows
         gap = min(gap, _fire(values, attended.keys, begin, end, found, top, factor, ranges, spare))
-        if gap <= 0 or (several > 1 and 2 * ranges[found, 0] <= high2):
+        if gap <= 0:
             return -1
         fired[found] = True
         top = found

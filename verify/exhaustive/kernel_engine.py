@@ -93,11 +93,11 @@ def _tables(case: SweepCase) -> Tables | None:
         np.array([each.constant for each in both], dtype=np.int64),
         np.array([each.weights[: len(each.weights) - case.low] for each in both], dtype=np.int64),
     )
-    windows = [(s.layer, s.factor, s.low2, s.high2, s.count) for s in shifts.shifts]
+    windows = [(s.layer, s.factor, s.low2, s.high2) for s in shifts.shifts]
     return (
         grid,
         _attended(mapping.pattern),
-        np.array(windows, dtype=np.int64).reshape(-1, 5),
+        np.array(windows, dtype=np.int64).reshape(-1, 4),
         maxima.factor,
         maxima.cycle,
         fingerprint_weights(mapping.pattern.n, maxima.count + 1),
