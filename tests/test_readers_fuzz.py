@@ -168,3 +168,16 @@ def test_any_source(tmp_path, monkeypatch, source):
         said = str(error)
     assert said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("letter", ["\u00e9", "\u0661", "\u1b1f", "\U00022db7", "\U000f8c57"])
+@pytest.mark.parametrize("extension", [".csv", ".mtx"])
+def test_letters_beyond_ascii_are_refused_by_line(tmp_path, extension, letter):
+    """A number with such a letter crashed the interpreter inside NumPy; a comment may hold any."""
+    path = tmp_path / f"x{extension}"
+    head = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n" if extension == ".mtx" else ""
+    path.write_text(f"{head}1 1\n1 {letter}\n", encoding="utf-8")
+    with pytest.raises(PatternError, match=r"line \d: .* is not 2 numbers"):
+        read_file(str(path), {})
+    path.write_text(f"{head}1 1\n1 2 {'%' if head else '#'} {letter}\n", encoding="utf-8")
+    assert read_file(str(path), {}).connections == 2

@@ -181,7 +181,10 @@ def _numbers(
         nonlocal place, current
         for current in lines:  # its last value is read in the message below
             place += 1
-            yield current
+            text = current if current.isascii() else current.partition(comments)[0]
+            if not text.isascii():  # NumPy would look the letter up in a table of 256, and crash
+                raise ValueError
+            yield text
 
     try:
         with warnings.catch_warnings():
