@@ -224,6 +224,12 @@ def test_inputs_scales_and_the_table(browser: Browser, address: str, data: dict[
     )
     assert moved == [str(token)]
     browser.driver.find_element("css selector", "#player-all summary").click()
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    # the table is built on `toggle`, which the browser sends after the click
+    WebDriverWait(browser.driver, 10).until(
+        lambda driver: driver.find_elements("css selector", "#player-table tbody tr")
+    )
     rows = browser.run(
         "return [...document.querySelectorAll('#player-table tbody tr')]"
         ".map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent))"
