@@ -45,11 +45,11 @@ LARGEST_T = 1e100
 
 SHARE = 2**13  # numbers of a state that are worth a thread of their own
 
-STATES = {"numpy": 2**16, "torch": 2**15, "cuda": 2**22}
+STATES = {"numpy": 2**16, "torch": 2**15 - 1, "cuda": 2**22}
 """Numbers of a state run at once: on a CPU, it stays in its cache."""
 
 WORKERS = usable_cores()
-"""Threads of a run on the CPU."""
+"""Threads of a NumPy run; PyTorch has its own."""
 
 
 class SoftLayer(NamedTuple):
@@ -123,7 +123,7 @@ class SoftMapping:
         _keep_freed_memory()
         xp, place, n = array_namespace(values), runs_on(values), self.mapping.pattern.n
         flat = xp.reshape(values, (-1, n))
-        workers = WORKERS if place != "cuda" and self.rho.proved else 1  # the user's own map may not bear threads
+        workers = WORKERS if place == "numpy" and self.rho.proved else 1  # the user's own map may not bear threads
         size = max(1, min(STATES[place] // n, max(-(-flat.shape[0] // workers), SHARE // n)))
         ends = [*range(0, flat.shape[0], size), flat.shape[0]]
         chunks = [flat[a:b, :] for a, b in pairwise(ends)]

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SoftAffine", "SoftAllMaxShift", "SoftBlock", "SoftSelectiveShift", "runs_on", "soften_block"]
 
-PIECES = {"numpy": 2**17, "torch": 2**15, "cuda": 2**26}
+PIECES = {"numpy": 2**17, "torch": 2**15 - 1, "cuda": 2**26}
 """Scores computed at once: on a CPU, what is made of them stays in its cache.
 
-PyTorch shares an operation out to its own threads from 2^15 numbers on, and waits for all of them: slow on a busy
-machine, so we stay below and share out the inputs.
+PyTorch shares most operations out to its threads from 2^15 numbers on, and waits for all of them: on a busy machine
+a hundred times slower, so we stay below.
 """
 
 

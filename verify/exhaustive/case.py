@@ -40,6 +40,7 @@ __all__ = ["SweepCase", "fingerprint_weights", "sweep_case"]
 
 VERSION = 1  # of everything that a fingerprint or the cut depends on
 BLOCK = 2**10  # inputs whose rows stay in a core's own cache
+SMALL, LARGEST = 2**7, 2**12  # a block below SMALL costs more to set up than one up to LARGEST to run
 SHARD = 2**22  # inputs: some tens of milliseconds
 LEAST_SHARD = 2**16
 LEAST_SHARDS = 64
@@ -139,7 +140,7 @@ def sweep_case(mapping: StagedMapping) -> SweepCase:
     else:
         forms, dtype = _path_forms(mapping, starts)
     low, block = 1, levels
-    while low < d * n and block * levels <= BLOCK:
+    while low < d * n and block * levels <= (LARGEST if block < SMALL else BLOCK):
         low, block = low + 1, block * levels
     target = min(SHARD, max(LEAST_SHARD, count // LEAST_SHARDS))
     shard = block * max(1, target // block)
