@@ -26,7 +26,7 @@ from verify.exhaustive.run import sweep
 from verify.inputs import AllInputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from benchmarks.measure import Measure
     from benchmarks.plain_sweeps import Plain
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 STAR, TOKENS, CORES = "star:n=6,w=1", 6, 2
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128)  # blocks of up to 1,024 inputs
 TABLE = f"Injectivity over all inputs of `{STAR}`, d = 1, K = {{K}}, merged, s = {{s}}"
-GROWTH = f"Injectivity over all inputs of `{STAR}`, d = 1, merged: growing K, {CORES} threads"
+GROWTH = f"The first inputs of `{STAR}`, d = 1, K = {{K}}, merged, {CORES} threads"
 KERNEL = "sweep, numba kernel"
 
 
@@ -45,11 +45,10 @@ def star_case(levels: int, *, tight: bool = False) -> SweepCase:
     return sweep_case(build_mapping(parse_family(STAR), 1, levels, "merged", tight=tight))
 
 
-def sweep_shards(engine: SweepEngine, case: SweepCase, threads: int, repeat: int) -> None:
-    """Sweep all shards, on some threads, some times over."""
+def sweep_shards(engine: SweepEngine, case: SweepCase, threads: int, numbers: Sequence[int]) -> None:
+    """Sweep shards on some threads."""
     with ThreadPoolExecutor(threads) as pool:
-        results = pool.map(partial(engine.shard, case), [*range(case.shards)] * repeat)
-        assert not any(result.stopped for result in results)
+        assert not any(result.stopped for result in pool.map(partial(engine.shard, case), numbers))
 
 
 class Ways:
@@ -79,8 +78,8 @@ class Ways:
 
     def _sweep(self, name: str, prefer: Prefer, least: int) -> None:
         engine, repeat = choose_sweep_engine(self.case, NUMPY, prefer), max(1, least // self.case.count)
-        inputs = self.case.count * repeat
-        self.time(name, inputs, lambda: sweep_shards(engine, self.case, self.threads, repeat))
+        shards = [*range(self.case.shards)] * repeat
+        self.time(name, self.case.count * repeat, lambda: sweep_shards(engine, self.case, self.threads, shards))
 
     def plain(self) -> None:
         """Run every block as it is written, on chunks of the best size."""
@@ -162,22 +161,36 @@ def test_tight(measure: Measure, way: str, size: int) -> None:
     getattr(Ways(measure, star_case(size, tight=True), 1 if way == "sorted" else CORES), way)()
 
 
-@sizes([12, 16, 24, 32], [4, 6])
+@sizes([2**24, 2**26, 2**28, 2**30], [2**16, 2**17])
 def test_growth(measure: Measure, size: int) -> None:
-    """The whole proof as `prove --exhaustive --jobs 2` runs it, up to 32^6 = 1.07e9 inputs."""
+    """The first inputs of the same case, up to all 32^6 = 1.07e9."""
+    case = star_case(32 if size >= 2**24 else 8)
+    engine, smallest = choose_sweep_engine(case, NUMPY), size in (2**24, 2**16)
+    measure(
+        lambda: sweep_shards(engine, case, CORES, range(size // case.shard)),
+        table=GROWTH.format(K=case.mapping.K),
+        row=f"{size:,} inputs",
+        against="" if smallest else f"{2**24 if size >= 2**24 else 2**16:,} inputs",
+        goal="" if smallest else "within 20%",
+        size=Size(size, "inputs"),
+        curve=Curve("Exhaustive sweep", ""),
+        rounds=3 if size < 2**28 else 1,
+        memory=True,
+    )
+
+
+@sizes([32], [6])
+def test_whole(measure: Measure, size: int) -> None:
+    """The whole proof as `prove --exhaustive --jobs 2` runs it, with its digest."""
     case = star_case(size)
     engine = choose_sweep_engine(case, NUMPY)
-    smallest = size in (4, 12)
     found = measure(
         lambda: sweep(case, engine, jobs=CORES),
-        table=GROWTH,
-        row=f"K = {size}",
-        against="" if smallest else f"K = {4 if size == 6 else 12}",
-        goal="" if smallest else "within 20%",
+        table=GROWTH.format(K=size),
+        row="all inputs, `--jobs 2`",
         size=Size(case.count, "inputs"),
-        curve=Curve("Exhaustive sweep", ""),
-        rounds=1 if size > 16 else 3,
-        warm=size <= 16,
+        rounds=1,
+        warm=False,
         memory=True,
     )
     assert found.stopped is None
