@@ -106,7 +106,7 @@ class Absorb:
     @property
     def bound(self) -> int:
         """Every number of the step lies in [-bound, bound]: the query's landing is furthest out."""
-        return self.back_home.high
+        return self.landing + self.scale * (self.result - 1)
 
     def check(self) -> None:
         """Check what makes the step exact; a step that passes turns any two codes into the one it should.
@@ -162,8 +162,8 @@ class Absorb:
     @property
     def back_home(self) -> AffineOnSlot:
         """The query into its own slot, every code one unit apart again: landing + scale code -> home + code."""
-        last = self.landing + self.scale * (self.result - 1)
-        return AffineOnSlot(self.landing, last, 1, self.scale * self.home - self.landing, self.scale)
+        start = self.landing
+        return AffineOnSlot(start, self.bound, 1, self.scale * self.home - start, self.scale)
 
     def fuse(self, rows: Any) -> None:
         """Apply the whole step in place to a state with one row a token, shape (n, inputs), of any backend.
