@@ -7,6 +7,7 @@ first, so that a reduction runs over the first axis of contiguous memory.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -97,5 +98,12 @@ def neighbours(layer: Connections, like: Any) -> Neighbours:
     made = _KNOWN.setdefault(layer, {})
     key = array_namespace(like).__name__, str(device(like))
     if key not in made:
+        _keep_freed_memory()
         made[key] = Neighbours(layer, like)
     return made[key]
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Free a large block once: up to then glibc hands freed arrays back to the system, and takes them anew."""
+    np.empty(31 * 2**20, dtype=np.uint8)

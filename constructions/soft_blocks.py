@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from array_api_compat import array_namespace, device, is_torch_array
+from array_api_compat import array_namespace, device
 
-from constructions.blocks import AffineOnSlot, AllMaxShift, SelectiveShift
+from constructions.blocks import AffineOnSlot, AllMaxShift, SelectiveShift, check_attending
 from constructions.neighbours import neighbours
 from constructions.soft_relu import MARGIN, RAMP, ReluTerms, affine_terms
+from constructions.soft_run import runs_on
 from theory.probability_maps.along import Along
 from theory.probability_maps.base import ShiftInvariantMap
 
@@ -26,21 +27,10 @@ if TYPE_CHECKING:
     from theory.patterns import Connections, SparsityPattern
     from theory.probability_maps import ProbabilityMap
 
-__all__ = ["SoftAffine", "SoftAllMaxShift", "SoftBlock", "SoftSelectiveShift", "runs_on", "soften_block"]
+__all__ = ["SoftAffine", "SoftAllMaxShift", "SoftBlock", "SoftSelectiveShift", "soften_block"]
 
-PIECES = {"numpy": 2**17, "torch": 2**15 - 1, "cuda": 2**26}
-"""Scores computed at once: on a CPU, what is made of them stays in its cache.
-
-PyTorch shares most operations out to its threads from 2^15 numbers on, and waits for all of them: on a busy machine
-a hundred times slower, so we stay below.
-"""
-
-
-def runs_on(array: Any) -> str:
-    """Return `numpy`, `torch` or `cuda`, by which sizes of work are chosen; `numpy` for any other library."""
-    if not is_torch_array(array):
-        return "numpy"
-    return "cuda" if str(device(array)).startswith("cuda") else "torch"
+PIECES = {"cpu": 2**17, "cuda": 2**26}
+"""Scores computed at once: on a CPU, what is made of them stays in its cache."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,14 @@ class _Heads:
     sharpness: float
 
     def over(self, values: Any, layer: Connections) -> Any:
-        """Return what they make of every token; shape as `values`, (..., n)."""
+        """Return what they make of every token; shape as `values`, (..., n).
+
+        Raises
+        ------
+        ProofError
+            If some A_k is empty.
+        """
+        check_attending(layer)
         near = neighbours(layer, values)
         xp, first = near.xp, near.xp.moveaxis(values, -1, 0)
         thresholds = xp.asarray(self.thresholds, dtype=values.dtype, device=device(values))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions import relaxation
+from constructions import soft_mapping
 from constructions.cells import cells
 from constructions.error_budget import error_bound
 from constructions.network import build_network, choose_mapping
@@ -104,7 +104,7 @@ def test_a_map_without_assumption_2_has_no_t(error: Any) -> None:
 
 
 def test_an_infinite_error_is_null_in_json_and_said(error: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relaxation, "RUNAWAY", 100.0)
+    monkeypatch.setattr(soft_mapping, "RUNAWAY", 100.0)
     options = (*RELAY, "--rho", "sparsemax", "--t", "1", "--alpha", "0.1")
     row = json.loads(error(*options, "--json")[1])["rows"][0]
     assert row["error_total"] is row["error_ramp"] is row["id_error"] is None

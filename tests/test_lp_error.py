@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions import relaxation
+from constructions import soft_mapping
 from constructions.network import Network, build_network
 from constructions.numbers import ProofError
 from constructions.relaxation import soften
@@ -242,7 +242,7 @@ def test_the_box_rescales_everything(source: str) -> None:
 
 
 def test_a_run_that_is_given_up_is_an_infinite_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relaxation, "RUNAWAY", 12.0)
+    monkeypatch.setattr(soft_mapping, "RUNAWAY", 12.0)
     errors = ErrorMeter(relay()).measure(SPARSEMAX, 8.0, 0.1)
     assert errors.total.value == errors.ramp.value == errors.id_error == math.inf
     assert errors.runaway > 0

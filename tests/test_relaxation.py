@@ -9,7 +9,7 @@ import pytest
 import soft_oracle
 from flint import arb, ctx
 
-from constructions import relaxation
+from constructions import soft_run
 from constructions.blocks import AffineOnSlot, AllMaxShift, Identity, SelectiveShift
 from constructions.cells import cells
 from constructions.mapping import StagedMapping
@@ -143,7 +143,7 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     mapping = choose_mapping(*CASES["star"], "merged")
     soft, grids = soften(mapping, parse_map("entmax:1.5"), 3.0), cells(1, 4, 2)
     whole = soft.ids(grids)
-    monkeypatch.setitem(relaxation.STATES, "numpy", 30)
+    monkeypatch.setitem(soft_run.STATES, "cpu", 30)
     assert np.array_equal(soft.ids(grids), whole)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from array_api_compat import device
 
-from constructions import relaxation, soft_blocks
+from constructions import relaxation, soft_blocks, soft_run
 from constructions.backends import Backend, to_host
 from constructions.blocks import AffineOnSlot, AllMaxShift, SelectiveShift
 from constructions.cells import cells
@@ -210,6 +210,12 @@ def test_a_run_that_runs_away(put: Any) -> None:
     assert np.isfinite(ids[[0, 2]]).all()
 
 
+def test_a_token_that_attends_to_nothing() -> None:
+    block = soften_block(BLOCKS["all-max-shift"], parse_map("softmax"), 1.0)
+    with pytest.raises(ProofError, match="token 1 attends to nothing"):
+        block.apply(np.array([1.0, 2.0]), SparsityPattern.from_lists([[0, 1], []]))
+
+
 @pytest.mark.parametrize("shape", [(0, 5), (2, 0, 5), (5,), (2, 3, 5)])
 def test_shapes(shape: tuple[int, ...], put: Any) -> None:
     soft = soften(choose_mapping(PATTERNS["star"], 1, 2, "merged"), parse_map("softmax"), 30.0)
@@ -267,15 +273,15 @@ def test_pieces_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatc
     soft, grids = soften(mapping, parse_map("softmax"), 25.0), cells(1, 6, 2)
     whole = soft.ids(grids)
     for states, pieces, workers in ((2**15, 8, 1), (60, 2**17, 3), (6, 1, 2)):
-        monkeypatch.setitem(relaxation.STATES, "numpy", states)
-        monkeypatch.setitem(soft_blocks.PIECES, "numpy", pieces)
-        monkeypatch.setattr(relaxation, "WORKERS", workers)
+        monkeypatch.setitem(soft_run.STATES, "cpu", states)
+        monkeypatch.setitem(soft_blocks.PIECES, "cpu", pieces)
+        monkeypatch.setattr(soft_run, "WORKERS", workers)
         np.testing.assert_allclose(soft.ids(grids), whole, rtol=1e-14)
 
 
 def test_the_users_map_is_run_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may not bear more; ours are run in several."""
-    monkeypatch.setitem(relaxation.STATES, "numpy", 60)
+    monkeypatch.setitem(soft_run.STATES, "cpu", 60)
     mapping, grids = choose_mapping(PATTERNS["star"], 1, 2, "merged"), cells(1, 5, 2)
     seen: set[str] = set()
 
@@ -289,7 +295,7 @@ def test_the_users_map_is_run_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(relaxation.STATES, "numpy", 5)
+    monkeypatch.setitem(soft_run.STATES, "cpu", 5)
     soft = soften(choose_mapping(PATTERNS["star"], 1, 2, "merged"), parse_map("hardmax"), 1.0)
     with pytest.raises(ValueError, match="hardmax is not defined on a tie"):
         soft.run(np.ones((4, 5)))

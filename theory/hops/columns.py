@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from theory.hops.kernels import Kernels, Words
     from theory.hops.schedule import Schedule
 
-__all__ = ["BlockCount", "Columns", "Layer", "PhaseCount", "for_blocks"]
+__all__ = ["BlockCount", "Columns", "Layer", "PhaseCount", "for_blocks", "usable_cores"]
 
 T = TypeVar("T")
 
