@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 D, LEVELS = 4, 4
 LARGE, QUICK = 4096, 256
 TABLE = "One input in exact integers on `bigbird:n=4096,window=3,random=3,globals=2`, d = 4, K = 4"
-RELAY = ([256, 1024, LARGE, 16384], [64, QUICK])
-SHIFTS = ([256, 1024, LARGE], [64, QUICK])  # their ids are s + 1 times as long
+SIZES = ([256, 1024, LARGE, 16384], [64, QUICK])
 
 
 def one_input(n: int) -> IntArray:
@@ -67,27 +66,27 @@ def run(measure: Measure, n: int, construction: str) -> None:
     )
 
 
-@sizes(*RELAY)
+@sizes(*SIZES)
 def test_relay_build(measure: Measure, size: int) -> None:
     """The relay construction."""
     build_and_run(measure, size, "relay")
 
 
-@sizes(*RELAY)
+@sizes(*SIZES)
 def test_relay_run(measure: Measure, size: int) -> None:
     """The relay construction."""
     run(measure, size, "relay")
 
 
 @pytest.mark.parametrize("construction", ["merged", "paper"])
-@sizes(*SHIFTS)
+@sizes(*SIZES)
 def test_shifts_build(measure: Measure, construction: str, size: int) -> None:
     """The paper's construction, with delta^-d shifts a token or one."""
     build_and_run(measure, size, construction)
 
 
 @pytest.mark.parametrize("construction", ["merged", "paper"])
-@sizes(*SHIFTS)
+@sizes(*SIZES)
 def test_shifts_run(measure: Measure, construction: str, size: int) -> None:
     """The paper's construction, with delta^-d shifts a token or one."""
     run(measure, size, construction)

@@ -36,7 +36,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield started
 
 
-@sizes([24], [8])
+@sizes([32], [8])
 def test_dask(measure: Measure, cluster: Any, size: int) -> None:
     """Sweep with every worker; the first sweep, outside the clock, imports and compiles."""
     case, workers = case_of(size), len(cluster.workers)

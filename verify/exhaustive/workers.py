@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["check_workers", "run_shard", "shard_results"]
 
 CONNECT = 10  # seconds that a scheduler, and a first worker, have to answer
-AHEAD = 4  # shards under way for every thread of a Dask cluster, so that none waits for the network
+AHEAD = 4  # tasks under way for every thread of a Dask cluster, so that none waits for the network
+TOGETHER = 8  # shards of a task at most: a task costs the scheduler some milliseconds
 
 
 def check_workers(jobs: int, dask: str | None) -> None:
@@ -98,6 +99,10 @@ def run_shard(case: SweepCase, engine: SweepEngine, number: int) -> ShardResult:
         raise ProofError(f"shard {number} failed: {type(error).__name__}: {error}") from error
 
 
+def _run_shards(case: SweepCase, engine: SweepEngine, numbers: list[int]) -> list[ShardResult]:
+    return [run_shard(case, engine, number) for number in numbers]
+
+
 def _on_cores(
     case: SweepCase, engine: SweepEngine, numbers: Iterator[int], jobs: int
 ) -> Generator[ShardResult, None, None]:
@@ -127,17 +132,19 @@ def _on_cluster(
     """Iterate the results of a Dask cluster's workers."""
     distributed: Any = import_module("distributed")
 
-    def submit(client: Any, most: int) -> list[Any]:
-        return [client.submit(run_shard, case, engine, number, pure=False) for number in islice(numbers, most)]
+    def submit(client: Any, tasks: int, together: int) -> list[Any]:
+        parts = (list(islice(numbers, together)) for _ in range(tasks))
+        return [client.submit(_run_shards, case, engine, part, pure=False) for part in parts if part]
 
     with _quiet("distributed.client"), _connect(distributed, address) as client:
         try:
             client.wait_for_workers(1, timeout=CONNECT)
-            threads = sum(client.nthreads().values())
-            futures = distributed.as_completed(submit(client, AHEAD * threads), loop=client.loop)
+            ahead = AHEAD * sum(client.nthreads().values())
+            together = max(1, min(TOGETHER, case.shards // (AHEAD * ahead)))
+            futures = distributed.as_completed(submit(client, ahead, together), loop=client.loop)
             for future in futures:
-                yield future.result()
-                futures.update(submit(client, 1))
+                yield from future.result()
+                futures.update(submit(client, 1, together))
         except (MemoryError, ProofError):
             raise
         except TimeoutError as error:
