@@ -116,9 +116,14 @@ def _soft(backend: Backend, inputs: int) -> Check:
 
 def speeds(backend: Backend, seconds: float, prefer: Prefer = "auto") -> Iterator[Speed]:
     """Iterate what is timed; each work grows until it takes some seconds, and stays below twelve times as many."""
-    for construction in ("merged", "relay"):
-        rates = [_sweep_rate(construction, *where, seconds) for where in ((NUMPY, prefer), (backend, "auto"))]
-        yield Speed(f"exhaustive sweep, {construction}, {SWEPT}", "inputs", *rates)
+    cpu: tuple[tuple[str, Prefer, str], ...] = (
+        ("merged", prefer, "compiled"),
+        ("merged", "numpy", "NumPy"),
+        ("relay", prefer, "NumPy"),
+    )
+    for construction, means, name in cpu:
+        rates = [_sweep_rate(construction, *where, seconds) for where in ((NUMPY, means), (backend, "auto"))]
+        yield Speed(f"exhaustive sweep, {construction}, {SWEPT}; two cores: {name}", "inputs", *rates)
     soft = [_soft_rate(where, seconds) for where in (Backend("torch"), backend)]
     yield Speed(f"softmax blocks, {SOFT.format(n=512)}", "inputs", *soft)
 
