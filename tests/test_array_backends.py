@@ -34,18 +34,6 @@ BIGBIRD = "bigbird:n=9,window=3,random=1,globals=2,seed=0"
 PATTERNS = ["star:n=5,w=1", "strided:n=6,w=2", BIGBIRD, "random:n=6,r=2,layers=2,seed=3", "window:n=6,w=1"]
 
 
-@pytest.fixture(params=["numpy", "array_api_strict", "torch"])
-def put(request: pytest.FixtureRequest) -> Any:
-    """How to bring a NumPy array to the backend; PyTorch takes the GPU where there is one."""
-    if request.param == "numpy":
-        return np.asarray
-    library = pytest.importorskip(request.param)
-    if request.param == "array_api_strict":
-        return library.asarray
-    place = "cuda" if library.cuda.is_available() else "cpu"
-    return lambda array: library.tensor(array, device=place)
-
-
 @cache
 def _pattern(spec: str) -> SparsityPattern:
     return parse_family(spec)

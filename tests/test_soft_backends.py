@@ -47,18 +47,6 @@ CONSTRUCTIONS = ("paper", "merged", "relay")
 TORCH = Backend("torch")
 
 
-@pytest.fixture(params=["numpy", "array_api_strict", "torch"])
-def put(request: pytest.FixtureRequest) -> Any:
-    """How to bring a NumPy array to the backend; PyTorch takes the GPU where there is one."""
-    if request.param == "numpy":
-        return np.asarray
-    library = pytest.importorskip(request.param)
-    if request.param == "array_api_strict":
-        return library.asarray
-    place = "cuda" if library.cuda.is_available() else "cpu"
-    return lambda array: library.tensor(array, device=place)
-
-
 def _values(n: int, batch: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Numbers without a tie, none on a threshold."""
     rng = np.random.default_rng(seed)

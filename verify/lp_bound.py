@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.error_budget import READ
 from verify.lp_box import UNIT_BOX, log_volume
 from verify.lp_strata import log_good
-from verify.soft_ids import READ
 
 if TYPE_CHECKING:
     from constructions.network import Network

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.backends import NUMPY
+from constructions.error_budget import READ
 from constructions.numbers import ProofError
 from constructions.relaxation import SoftNetwork, soften
 from constructions.soft_relu import check_alpha
@@ -25,7 +26,6 @@ from theory.connections import PatternError
 from verify.lp_box import UNIT_BOX, check_box, log_volume, on_box
 from verify.lp_norm import Distance, check_p, distance
 from verify.lp_strata import Plan, RampPoints, log_good, log_ramp, ramp_points, sampled
-from verify.soft_ids import READ
 
 if TYPE_CHECKING:
     from constructions.backends import Backend

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.backends import NUMPY
+from constructions.error_budget import READ
 from constructions.relaxation import soften
 
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from theory.patterns import IntArray
     from theory.probability_maps import ProbabilityMap
 
-__all__ = ["LARGEST_T", "LEAST_T", "READ", "ids_right", "measured_t"]
-
-READ = 0.25
-"""Within so many delta of its id a column is read exactly by the value mapping."""
+__all__ = ["LARGEST_T", "LEAST_T", "ids_right", "measured_t"]
 
 LEAST_T = 2.0**-20
 """Where the search downward ends: hardmax is right at every t."""

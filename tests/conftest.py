@@ -1,0 +1,20 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(params=["numpy", "array_api_strict", "torch"])
+def put(request: pytest.FixtureRequest) -> Any:
+    """How to bring a NumPy array to the backend; PyTorch takes the GPU where there is one."""
+    if request.param == "numpy":
+        return np.asarray
+    library = pytest.importorskip(request.param)
+    if request.param == "array_api_strict":
+        return library.asarray
+    place = "cuda" if library.cuda.is_available() else "cpu"
+    return lambda array: library.tensor(array, device=place)
