@@ -151,7 +151,8 @@ def proof_part(proof: Proof, target: str) -> Markup:
                 ("Construction", mapping.construction),
                 ("Attention layers", name_number(mapping.attention_layers)),
                 ("Largest id", f"{ids.max_id_bits} bits"),
-                ("Smallest gap of two ids", f"{name_number(ids.gap.across)} δ"),
+                _gap(proof),
+                ("How the ids were compared", ids.method),
             ]
         ),
         table("Layers", ("Step", "Used", "By formula", "Dense Transformer"), rows, "lrrr"),
@@ -176,6 +177,15 @@ def proof_part(proof: Proof, target: str) -> Markup:
             )
         )
     return join(parts)
+
+
+def _gap(proof: Proof) -> tuple[str, str]:
+    """Return the smallest gap of two ids; a sweep knows that of one input's ids only, at least."""
+    gap = proof.ids.gap
+    if proof.ids.digest is None:
+        return "Smallest gap of two ids", f"{name_number(gap.across)} δ"
+    least = "unknown" if gap.within is None else f"at least {name_number(gap.within)} δ"
+    return "Smallest gap of two ids of one input", least
 
 
 def error_part(study: ErrorStudy, source: str) -> Markup:

@@ -320,3 +320,13 @@ def test_formulas_and_markup() -> None:
     assert json.loads(re.sub("<[^>]*>", "", script_json("x", ["</script>"]).replace("\\u003c", "LT"))) == [
         "LT/script>"
     ]
+
+
+def test_a_swept_case_says_what_is_known_of_gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verify.proof.SWEPT", 10)
+    with pytest.raises(SystemExit) as stop:
+        main(["report", "star:n=4,w=1", "--d", "1", "--delta", "1/3", "--exhaustive", "--out", str(tmp_path)])
+    assert stop.value.code == 0
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"Smallest gap of two ids of one input</dt><dd>at least \d+ δ", page)
+    assert "every id read back by a linear form, streamed" in page
