@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sparseuap import options
 from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
@@ -44,7 +45,7 @@ EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 )
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model: what can they see?")
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 @click.option("--certificate", "file", type=click.Path(path_type=Path), help="Write a certificate for `recheck`.")
 @click.option(
     "--time-limit",

@@ -7,6 +7,7 @@ import textwrap
 
 import click
 
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from verify.claims import CLAIMS
@@ -16,7 +17,7 @@ __all__ = ["command"]
 
 @click.command("claims")
 @click.argument("names", nargs=-1)
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(names: tuple[str, ...], json_wanted: bool) -> int:
     """Put the papers' claims NAMES (all without one) to the test and print the evidence.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.families import connection_formula
 from theory.measures import measure
@@ -73,7 +74,7 @@ def default_sources(n: int) -> list[str]:
 @click.command("compare")
 @click.argument("sources", nargs=-1)
 @click.option("--n", "tokens", type=click.IntRange(min=8), help="Tokens of the default families (64).")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),

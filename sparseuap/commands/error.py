@@ -9,6 +9,7 @@ import click
 from constructions.backends import choose_backend
 from constructions.numbers import ProofError
 from constructions.targets import TargetError, parse_target
+from sparseuap import options
 from sparseuap.error_report import as_json, as_text
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
@@ -45,13 +46,13 @@ def _numbers(text: str, option: str, wanted: str) -> list[float]:
 @click.argument("source")
 @click.option("--d", "d", type=click.IntRange(min=1), required=True, help="Embedding size.")
 @click.option("--delta", required=True, help="Grid step 1/K, K >= 2; on a box, this share of its side.")
-@click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
+@options.target
 @click.option(
     "--rho", default="softmax", show_default=True, help="The map, such as entmax:1.5, or module:callable."
 )
 @click.option("--t", "t", default="auto", show_default=True, help="Temperatures 1,2,4, or auto.")
 @click.option("--alpha", type=float, help="The ramp's share of a cell; default: so small that it hardly counts.")
-@click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")
+@options.p_of_norm
 @click.option(
     "--construction",
     type=click.Choice(["paper", "merged", "relay"]),
@@ -60,12 +61,9 @@ def _numbers(text: str, option: str, wanted: str) -> list[float]:
     help="As for prove; relay's ids are the smallest.",
 )
 @click.option("--box", default="0,1", show_default=True, help="The domain is [A, B)^(d x n); A,B.")
-@click.option(
-    "--backend", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True, help="Array library."
-)
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="For torch.")
+@options.on_backend
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(
     source: str,
     d: int,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sparseuap import options
 from theory.families import FAMILIES
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["command"]
 
 
 @click.command("families")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(json_wanted: bool) -> int:
     """List the families, their keys and formulas (tokens from 1, as in the papers)."""
     if json_wanted:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_source
@@ -39,7 +40,7 @@ MOST_BITS = 2**36  # n^2 times the layers
 @click.option(
     "--figure", "file", type=click.Path(path_type=Path), help="Draw it too, into a .svg, .png or .pdf file."
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(source: str, layers: int | None, query: int | None, file: Path | None, json_wanted: bool) -> int:
     """Show what each token of the pattern SOURCE sees after each layer, residual connections included.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.assumption_2 import check_assumption_2
 from theory.probability_maps import parse_map
@@ -30,7 +31,7 @@ SHOWN = 8
 @click.option("--zeta", type=float, required=True, help="The lead of the largest score, > 0.")
 @click.option("--eta", type=float, required=True, help="The mass that all others may get together, in (0, 1].")
 @click.option("--n", "m", type=click.IntRange(2, MOST_SCORES), required=True, help="Number of scores.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(name: str, zeta: float, eta: float, m: int, json_wanted: bool) -> int:
     """Check Assumption 2 for a probability map: some t makes rho[t v] give the leader at least 1 - eta.
 

@@ -11,6 +11,7 @@ import click
 from constructions.backends import choose_backend
 from constructions.numbers import ProofError
 from constructions.targets import TargetError
+from sparseuap import options
 from sparseuap.progress import Steps
 from sparseuap.prove_report import as_json, as_text
 from theory.patterns import PatternError
@@ -24,7 +25,7 @@ __all__ = ["command"]
 @click.argument("source")
 @click.option("--d", "d", type=click.IntRange(min=1), required=True, help="Embedding size.")
 @click.option("--delta", required=True, help="Grid step 1/K, K >= 2.")
-@click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
+@options.target
 @click.option(
     "--construction",
     type=click.Choice(["paper", "merged", "relay"]),
@@ -41,15 +42,12 @@ __all__ = ["command"]
 )
 @click.option("--jobs", type=int, metavar="N", help="Workers of an exhaustive run; -1: all cores.")
 @click.option("--dask", metavar="ADDRESS", help="Dask scheduler for an exhaustive run: one that you trust.")
-@click.option(
-    "--backend", type=click.Choice(["numpy", "torch"]), default="numpy", show_default=True, help="Array library."
-)
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="For torch.")
+@options.on_backend
 @click.option("--samples", type=click.IntRange(min=1), help="Run that many adversarial samples instead.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples.")
 @click.option("--s", "s", type=click.IntRange(min=1), help="All-max-shift layers, instead of the true s.")
 @click.option("--tight", is_flag=True, help="Only as many all-max-shifts as bring gamma(n)'s id to every token.")
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(
     source: str,
     d: int,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_source
@@ -57,7 +58,7 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
     show_default=True,
     help="Seconds for the search, and for each hard question of the check.",
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(
     source: str,
     target: str,

@@ -10,6 +10,7 @@ import click
 
 from constructions.numbers import ProofError
 from constructions.targets import TargetError
+from sparseuap import options as shared
 from sparseuap.commands.check import EXIT
 from sparseuap.progress import Steps
 from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
@@ -39,7 +40,7 @@ __all__ = ["command"]
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
 @click.option("--d", "d", type=click.IntRange(min=1), help=f"Embedding size; 1 for at most {SMALL} tokens.")
 @click.option("--delta", help=f"Grid step 1/K, K >= 2; 1/2 for at most {SMALL} tokens.")
-@click.option("--target", default="identity", show_default=True, help="The function f, or module:callable.")
+@shared.target
 @click.option(
     "--construction",
     type=click.Choice(["auto", "paper", "merged", "relay"]),
@@ -53,7 +54,7 @@ __all__ = ["command"]
 @click.option("--rho", default="softmax", show_default=True, help="The map, such as entmax:1.5.")
 @click.option("--t", "t", default="auto", show_default=True, help="Temperatures 1,2,4, or auto.")
 @click.option("--alpha", type=float, help="The ramp's share of a cell, as for error.")
-@click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")
+@shared.p_of_norm
 @click.option("--box", default="0,1", show_default=True, help="The domain is [A, B)^(d x n), as for error.")
 @click.pass_context
 def command(context: click.Context, /, source: str, folder: Path, **options: Any) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sparseuap import options
 from sparseuap.lengths import describe_lengths, parse_lengths, with_length
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
@@ -47,7 +48,7 @@ WORDS = {"holds": "universal", "fails": "NOT universal", "undecided": "undecided
     show_default=True,
     help="With --full: seconds for each hard question at each length.",
 )
-@click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
+@options.json_wanted
 def command(source: str, lengths: str, target: str, full: bool, time_limit: float, json_wanted: bool) -> int:
     """Check the pattern SOURCE at many sequence lengths and say at which it breaks.
 
