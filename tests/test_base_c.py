@@ -13,9 +13,10 @@ from constructions.all_max_shift import AllMaxShifts
 from constructions.backends import Backend
 from constructions.base_c import Digits, all_max_digits, assemble, digits_dtype
 from constructions.cells import cells
-from constructions.contextual_mapping import ShiftMapping, build_mapping
+from constructions.contextual_mapping import build_mapping
 from constructions.mapping import StagedMapping
 from constructions.numbers import ProofError, times
+from constructions.shift_mapping import ShiftMapping
 from constructions.stage import run_fused
 from theory import families
 from theory.patterns import SparsityPattern
