@@ -89,6 +89,7 @@ def build_mapping(
     [[98, 99], [195, 198]]
     """
     check_sizes(d, levels)
+    d, levels = int(d), int(levels)
     if construction not in ("paper", "merged"):
         raise ProofError(f"unknown construction {construction!r}: choose paper, merged or relay")
     violations = self_attention_violations(pattern)
@@ -101,11 +102,10 @@ def build_mapping(
     along = path_patterns(pattern, path) if patterns is None else _checked_patterns(pattern, path, patterns)
     if s is None:
         s = _steps_to_see(pattern, int(path[-1]))
-    c = all_max_factor(s, pattern.n, d, levels) if c is None else c
-    shift_factor = levels**d if shift_factor is None else shift_factor
-    step = levels if step is None else step
-    if min(s, c, shift_factor, step) < 0:
-        raise ProofError("the constants s, c, shift_factor and step must not be negative")
+    s = _constant("s", s)
+    c = _constant("c", all_max_factor(s, pattern.n, d, levels) if c is None else c)
+    shift_factor = _constant("shift_factor", levels**d if shift_factor is None else shift_factor)
+    step = _constant("step", levels if step is None else step)
     cycle, windows = pattern.p, levels**d if construction == "paper" else 1
     shifts = []
     for i, (token, layer) in enumerate(zip(path[1:].tolist(), along.tolist(), strict=True)):
@@ -134,6 +134,13 @@ def check_sizes(d: int, levels: int) -> None:
     for name, value, least in (("d", d, 1), ("K = 1/delta", levels, 2)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ProofError(f"{name} must be an integer of at least {least}, got {value!r}")
+
+
+def _constant(name: str, value: int) -> int:
+    """Return a constant as a Python integer: one of NumPy's would wrap around in what is made of it."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ProofError(f"the constant {name} must be an integer that is not negative, got {value!r}")
+    return int(value)
 
 
 def path_patterns(pattern: SparsityPattern, gamma: IntArray) -> IntArray:

@@ -171,8 +171,10 @@ def test_self_attention_is_required() -> None:
         ({"gamma": [0, 2, 1]}, "gamma is no path: token 2 attends to token 0 in no pattern"),
         ({"patterns": [0]}, "patterns must have 2 entries"),
         ({"patterns": [0, 1]}, "no token 2 in pattern 1"),
-        ({"s": -1}, "must not be negative"),
-        ({"c": -1}, "must not be negative"),
+        ({"s": -1}, "constant s must be an integer that is not negative, got -1"),
+        ({"c": -1}, "constant c must be an integer that is not negative"),
+        ({"c": 40.0}, "constant c must be an integer"),
+        ({"step": True}, "constant step must be an integer"),
         ({"levels": 1}, "K = 1/delta must be an integer of at least 2, got 1"),
         ({"levels": 2.5}, "K = 1/delta must be an integer"),
         ({"d": 0}, "d must be an integer of at least 1, got 0"),
@@ -207,3 +209,14 @@ def test_inputs_off_the_grid_are_refused(grids: list[list[float]], message: str)
     mapping = _build(families.window(3, 1), 1, 2)
     with pytest.raises(ProofError, match=message):
         mapping.ids(grids)
+
+
+def test_constants_of_numpy_do_not_wrap_around() -> None:
+    """c^s in int64 would be 0 here."""
+    pattern = families.dense(2)
+    plain = build_mapping(pattern, 1, 4, "merged", gamma=[0, 1], s=2, c=2**33)
+    numpy = build_mapping(
+        pattern, np.int64(1), np.int64(4), "merged", gamma=[0, 1], s=np.int64(2), c=np.int64(2**33)
+    )
+    assert numpy.bound == plain.bound > 2**66
+    assert numpy.ids([[3, 2]]).tolist() == plain.ids([[3, 2]]).tolist()

@@ -410,8 +410,9 @@ def test_a_worker_that_dies_is_one_clear_error() -> None:
 @pytest.mark.parametrize(
     ("workers", "named"),
     [
-        ({"jobs": 0}, "jobs must be at least 1, or -1"),
-        ({"jobs": -2}, "jobs must be at least 1, or -1"),
+        ({"jobs": 0}, "jobs must be 1..1024, or -1"),
+        ({"jobs": -2}, "jobs must be 1..1024, or -1"),
+        ({"jobs": 10**11}, "jobs must be 1..1024, or -1"),
         ({"jobs": 2, "dask": "tcp://127.0.0.1:1"}, "exclude each other"),
     ],
 )
@@ -466,3 +467,22 @@ def test_a_lost_scheduler_leaves_a_checkpoint(tmp_path: Path) -> None:
     found = sweep(case, Fake(), checkpoint=file)
     assert found.resumed >= 5 * case.shard
     assert found.digest == chained(case, [shown(case, number) for number in range(200)])
+
+
+def test_workers_that_end_early_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HOLDS needs the result of every shard, whatever became of those who ran them."""
+    case = star(levels=6)
+    assert case.shards > 1
+
+    def first_only(*_: Any, **__: Any) -> Iterator[ShardResult]:
+        yield ArrayEngine(NUMPY).shard(case, 0)
+
+    monkeypatch.setattr("verify.exhaustive.run.shard_results", first_only)
+    with pytest.raises(ProofError, match=f"gave up after {case.shard} of {case.count} inputs"):
+        sweep(case, ArrayEngine(NUMPY))
+
+
+def test_a_block_that_would_not_fit_is_refused() -> None:
+    wide = choose_mapping(parse_family("star:n=2,w=1"), 1, 2**18 + 1, "relay")
+    with pytest.raises(ProofError, match="a block of K = 262145 inputs is too wide"):
+        sweep_case(wide)

@@ -224,7 +224,7 @@ def test_torch_without_a_sweep(run: Any) -> None:
         (("--jobs", "2"), "add --exhaustive"),
         (("--checkpoint", "file"), "add --exhaustive"),
         (("--dask", "127.0.0.1:8786", "--samples", "9"), "add --exhaustive"),
-        (("--exhaustive", "--jobs", "0"), "jobs must be at least 1, or -1 for all cores"),
+        (("--exhaustive", "--jobs", "0"), "jobs must be 1..1024, or -1 for all cores"),
         (("--exhaustive", "--jobs", "2", "--dask", "127.0.0.1:1"), "exclude each other"),
         (("--exhaustive", "--checkpoint", "."), "is a directory"),
         (("--exhaustive", "--checkpoint", "no/where"), "cannot write checkpoint no/where"),

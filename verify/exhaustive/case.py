@@ -40,6 +40,7 @@ __all__ = ["SweepCase", "fingerprint_weights", "sweep_case"]
 
 VERSION = 1  # of everything that a fingerprint or the cut depends on
 BLOCK = 2**10  # inputs whose rows stay in a core's own cache
+WIDEST = 2**18  # the least block holds K inputs
 SMALL, LARGEST = 2**7, 2**12  # a block below SMALL costs more to set up than one up to LARGEST to run
 SHARD = 2**22  # inputs: some tens of milliseconds
 LEAST_SHARD = 2**16
@@ -134,6 +135,8 @@ def sweep_case(mapping: StagedMapping) -> SweepCase:
     count = cell_count(d, n, levels)
     if count.bit_length() > INT64_BITS:
         raise ProofError(f"{levels}^{d * n} inputs are too many to number")
+    if levels > WIDEST:
+        raise ProofError(f"a block of K = {levels} inputs is too wide: up to {WIDEST} fit flat memory")
     starts = fit_forms(mapping.initial, d, n)
     if mapping.construction == "relay":
         forms, dtype = _relay_forms(mapping)
@@ -210,7 +213,8 @@ def fingerprint_weights(rows: int, digits: int) -> npt.NDArray[np.int64]:
     """Return odd 64-bit numbers a[k, j], pseudorandom and the same everywhere, wrapped to int64.
 
     The fingerprint of ids with digits D_kj (for `relay` a single one, the id) is, modulo 2^64, the sum over the
-    inputs number i of (2 i + 1) sum_kj a[k, j] D_kj. It changes wherever a single number does.
+    inputs number i of (2 i + 1) sum_kj a[k, j] D_kj. It changes where a single number does, unless by a
+    multiple of 2^64.
 
     Examples
     --------

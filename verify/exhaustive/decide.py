@@ -107,7 +107,7 @@ def decide_ids(
     else:
         engine = choose_sweep_engine(case, mapping.backend)
         result = sweep(case, engine, jobs=plan.jobs, dask=plan.dask, checkpoint=plan.checkpoint, progress=progress)
-        if result.stopped is None:
+        if result.stopped is None and result.inputs == inputs.count:
             return Decision(_read_back(case, result), inputs, result)
         reason = f"the sweep stopped at {result.stopped}"
     for some in (inputs,) if sample.count == inputs.count else (sample, inputs):

@@ -118,7 +118,8 @@ def sweep(
                     _greatest(digits, step, keys, begin, end, best, token, spare)
             if step > 1:
                 for token in range(n):
-                    _carry(digits, best, token, step, base, spare)
+                    if _carry(digits, best, token, step, base, spare):
+                        return number - first
         layer = (count - 1) % cycle
         wrong = 0
         for digit in range(count + 1):
@@ -320,8 +321,8 @@ def _greatest(
 
 
 @_compiled
-def _carry(digits: Rows, best: Rows, token: int, places: int, base: int, spare: Rows) -> None:
-    """Add c times a number with `places` digits in base c to a token's own, in place; one more digit."""
+def _carry(digits: Rows, best: Rows, token: int, places: int, base: int, spare: Rows) -> int:
+    """Add c times a number with `places` digits to a token's own, in place; return 1 if a carry is left over."""
     for i in range(digits.shape[2]):
         digits[places, token, i] = spare[CARRY, i] = 0
     for digit in range(1, places + 1):
@@ -330,6 +331,10 @@ def _carry(digits: Rows, best: Rows, token: int, places: int, base: int, spare: 
             over = value >= base
             digits[digit, token, i] = value - base if over else value
             spare[CARRY, i] = 1 if over else 0
+    left = 0
+    for i in range(digits.shape[2]):
+        left |= spare[CARRY, i]
+    return left
 
 
 @_compiled

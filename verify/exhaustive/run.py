@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constructions.numbers import ProofError
 from verify.exhaustive.checkpoint import Checkpoint, Standing
 from verify.exhaustive.workers import check_workers, shard_results
 
@@ -117,6 +118,8 @@ def sweep(
     finally:
         if file is not None:
             file.save(standing)
+    if not standing.ended:
+        raise ProofError(f"the workers gave up after {standing.met} of {case.count} inputs: run it again")
     seconds = time.perf_counter() - start
     fresh = standing.met - resumed
     return SweepResult(

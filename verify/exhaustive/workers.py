@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_workers", "run_shard", "shard_results"]
 
+MOST_JOBS = 1024
 CONNECT = 10  # seconds that a scheduler, and a first worker, have to answer
 AHEAD = 4  # tasks under way for every thread of a Dask cluster, so that none waits for the network
 TOGETHER = 8  # shards of a task at most: a task costs the scheduler some milliseconds
@@ -34,8 +35,8 @@ TOGETHER = 8  # shards of a task at most: a task costs the scheduler some millis
 
 def check_workers(jobs: int, dask: str | None) -> None:
     """Raise ProofError where the workers asked for make no sense or their package is not installed."""
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-        raise ProofError(f"jobs must be at least 1, or -1 for all cores, got {jobs!r}")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or not (1 <= jobs <= MOST_JOBS or jobs == -1):
+        raise ProofError(f"jobs must be 1..{MOST_JOBS}, or -1 for all cores, got {jobs!r}")
     if jobs != 1 and dask is not None:
         raise ProofError("jobs and dask exclude each other: the cluster's workers are its own")
     for wanted, package, extra in ((jobs != 1, "joblib", "fast"), (dask is not None, "distributed", "dask")):
