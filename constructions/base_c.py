@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from constructions.blocks import check_attending
+from constructions.blocks import check_attending, check_no_tie, check_not_negative
 from constructions.neighbours import neighbours
-from constructions.numbers import INT64_BITS, Integers, ProofError, times
+from constructions.numbers import Integers, ProofError, exact_dtype, times
 
 if TYPE_CHECKING:
     from constructions.all_max_shift import AllMaxShifts
@@ -41,8 +41,7 @@ def digits_dtype(factor: int, bound: int) -> np.dtype[Any]:
     >>> digits_dtype(2**40, 2**40), digits_dtype(2**62, 2**40)
     (dtype('int64'), dtype('O'))
     """
-    fits = max(2 * factor, bound).bit_length() <= INT64_BITS
-    return np.dtype(np.int64) if fits else np.dtype(object)
+    return exact_dtype(max(2 * factor, bound))
 
 
 def all_max_digits(stage: AllMaxShifts, values: Any, pattern: SparsityPattern) -> Digits:
@@ -73,9 +72,8 @@ def all_max_digits(stage: AllMaxShifts, values: Any, pattern: SparsityPattern) -
     if base < 2:
         raise ProofError(f"numbers have no digits in base c = {base}: the factor must be at least 2")
     xp = array_namespace(values)
-    if stage.count and xp.any(values < 0):
-        token = int(xp.nonzero(values < 0)[-1][0])
-        raise ProofError(f"u^T Z_k < 0 at token {token}: psi(.;0) is a minimum there")
+    if stage.count:
+        check_not_negative(values)
     digits = _normal([values], base)
     for block in stage.blocks():
         best = _greatest(digits, pattern.layers[block.layer])
@@ -101,10 +99,7 @@ def _greatest(digits: list[Any], layer: Connections) -> list[Any]:
             leads[number] = left == most
             parts.append(most)
         greatest.append(near.join(parts))
-    winners = near.join([xp.sum(xp.astype(lead, xp.int64), axis=0) for lead in leads])
-    if xp.any(winners > 1):
-        token = int(xp.nonzero(winners > 1)[-1][0])
-        raise ProofError(f"hardmax meets a tie: token {token} attends to two tokens of greatest u^T Z_j")
+    check_no_tie(near, leads, "greatest")
     return greatest[::-1]
 
 

@@ -19,6 +19,7 @@ from constructions.neighbours import neighbours
 from constructions.numbers import ProofError, times
 
 if TYPE_CHECKING:
+    from constructions.neighbours import Neighbours
     from theory.patterns import Connections, SparsityPattern
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "Identity",
     "SelectiveShift",
     "check_attending",
+    "check_no_tie",
+    "check_not_negative",
     "hard_max",
     "hard_min",
     "psi",
@@ -42,6 +45,22 @@ def check_attending(layer: Connections) -> None:
         raise ProofError(f"token {int(np.argmin(degrees))} attends to nothing: hardmax of an empty set")
 
 
+def check_no_tie(near: Neighbours, won: list[Any], name: str) -> None:
+    """Raise ProofError if some query has two winners; `won` marks them in the rows of every degree."""
+    xp = near.xp
+    # a winner a query, unless there is a tie
+    if sum(xp.count_nonzero(winner) for winner in won) > sum(prod(winner.shape[1:]) for winner in won):
+        ties = near.join([xp.sum(xp.astype(winner, xp.int64), axis=0) > 1 for winner in won])
+        raise ProofError(f"hardmax meets a tie: token {_first(ties)} attends to two tokens of {name} u^T Z_j")
+
+
+def check_not_negative(values: Any) -> None:
+    """Raise ProofError if some u^T Z_k is negative: an all-max-shift is not defined there."""
+    below = values < 0
+    if array_namespace(values).any(below):
+        raise ProofError(f"u^T Z_k < 0 at token {_first(below)}: psi(.;0) is a minimum there")
+
+
 def _heads(values: Any, layer: Connections, *names: str) -> list[Any]:
     """Return the greatest, the least, or both, over every A_k, from one gather; raise on an empty set or a tie."""
     check_attending(layer)
@@ -52,11 +71,7 @@ def _heads(values: Any, layer: Connections, *names: str) -> list[Any]:
     for name in names:
         reduce = xp.max if name == "greatest" else xp.min
         best = [reduce(attended, axis=0) for attended in gathered]
-        winners = sum(xp.count_nonzero(attended == most) for attended, most in zip(gathered, best, strict=True))
-        if winners > prod(values.shape):  # one a token, unless a row has a tie
-            won = (attended == most for attended, most in zip(gathered, best, strict=True))
-            ties = near.join([xp.sum(xp.astype(winner, xp.int64), axis=0) > 1 for winner in won])
-            raise ProofError(f"hardmax meets a tie: token {_first(ties)} attends to two tokens of {name} u^T Z_j")
+        check_no_tie(near, [attended == most for attended, most in zip(gathered, best, strict=True)], name)
         heads.append(near.join(best))
     return heads
 
@@ -152,9 +167,7 @@ class AllMaxShift:
         ProofError
             If some u^T Z_k is negative (psi(.;0) would return the minimum), or hardmax meets a tie.
         """
-        below = values < 0
-        if array_namespace(values).any(below):
-            raise ProofError(f"u^T Z_k < 0 at token {_first(below)}: psi(.;0) is a minimum there")
+        check_not_negative(values)
         return values + times(hard_max(values, pattern.layers[self.layer]), self.factor)
 
 

@@ -7,7 +7,7 @@ Units: everything is an integer in units of delta = 1/K. ``grids[..., i, k]`` is
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from theory.patterns import IntArray, SparsityPattern
 
 __all__ = ["ContextualMapping", "StagedMapping"]
+
+Kind = TypeVar("Kind")
 
 
 class ContextualMapping(Protocol):
@@ -154,6 +156,19 @@ class StagedMapping:
     def dtype(self) -> np.dtype[Any]:
         """int64 where `bound` fits, Python integers beyond."""
         return exact_dtype(self.bound)
+
+    def stage(self, kind: type[Kind]) -> Kind:
+        """Return the first stage of a kind.
+
+        Raises
+        ------
+        ProofError
+            If there is none.
+        """
+        for stage in self.stages:
+            if isinstance(stage, kind):
+                return stage
+        raise ProofError(f"the mapping has no stage of {kind.__name__}")
 
     @property
     def attention_layers(self) -> int:

@@ -34,12 +34,12 @@ class ShiftMapping(StagedMapping):
     @property
     def shifts(self) -> SelectiveShifts:
         """The first stage."""
-        return next(stage for stage in self.stages if isinstance(stage, SelectiveShifts))
+        return self.stage(SelectiveShifts)
 
     @property
     def all_max(self) -> AllMaxShifts:
         """The second stage."""
-        return next(stage for stage in self.stages if isinstance(stage, AllMaxShifts))
+        return self.stage(AllMaxShifts)
 
     @property
     def in_base_c(self) -> bool:

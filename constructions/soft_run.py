@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from array_api_compat import array_namespace, device, is_torch_array
 
+from constructions.stage import token_rows
 from theory.hops.columns import usable_cores
 
 if TYPE_CHECKING:
@@ -59,17 +60,10 @@ def in_chunks(run: Callable[[Any], Any], values: Any, *, threads: bool) -> Any:
     with _one_thread_an_operation(values):
         if workers > 1 and len(chunks) > 1:
             with ThreadPoolExecutor(workers) as pool:
-                done = list(pool.map(lambda chunk: run(_tokens_first(chunk)), chunks))
+                done = list(pool.map(lambda chunk: run(token_rows(chunk).T), chunks))
         else:
-            done = [run(_tokens_first(chunk)) for chunk in chunks]
+            done = [run(token_rows(chunk).T) for chunk in chunks]
     return xp.reshape(xp.concat(done, axis=0), values.shape) if done else values
-
-
-def _tokens_first(values: Any) -> Any:
-    xp = array_namespace(values)
-    first = xp.moveaxis(values, -1, 0)
-    copied = xp.take(first, xp.arange(first.shape[0], device=device(values)), axis=0)
-    return xp.moveaxis(copied, 0, -1)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 
+from figures._guard import check_drawable
 from figures.style import FULL, INK, PALETTE, SIGNAL, new_figure, styled
 from theory.families import parse_family
 from theory.graph import Reach
@@ -90,11 +91,7 @@ def draw(verdicts: Mapping[str, PatternVerdict]) -> Figure:
     ValueError
         If there is no pattern, or one has more than `LARGEST` tokens.
     """
-    if not verdicts:
-        raise ValueError("there is no pattern to draw: give at least one")
-    for name, verdict in verdicts.items():
-        if verdict.pattern.n > LARGEST:
-            raise ValueError(f"{name} has {verdict.pattern.n} tokens: a matrix shows at most {LARGEST}")
+    check_drawable({name: verdict.pattern for name, verdict in verdicts.items()}, LARGEST, "a matrix")
     across = min(ACROSS, len(verdicts))
     down = -(-len(verdicts) // across)
     figure = new_figure(FULL * across / ACROSS if across > 1 else FULL / 2, 2.15 * down + 0.2)

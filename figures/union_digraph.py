@@ -17,6 +17,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyArrowPatch, Patch, Rectangle
 
+from figures._guard import check_drawable
 from figures.pattern_matrices import verdict_words
 from figures.style import FULL, INK, MUTED, SIGNAL, new_figure, styled
 from theory.families import parse_family
@@ -89,11 +90,7 @@ def draw(verdicts: Mapping[str, PatternVerdict]) -> Figure:
     ValueError
         If there is no pattern, or one has more than `LARGEST` tokens.
     """
-    if not verdicts:
-        raise ValueError("there is no pattern to draw: give at least one")
-    for name, verdict in verdicts.items():
-        if verdict.pattern.n > LARGEST:
-            raise ValueError(f"{name} has {verdict.pattern.n} tokens: a drawing shows at most {LARGEST}")
+    check_drawable({name: verdict.pattern for name, verdict in verdicts.items()}, LARGEST, "a drawing")
     drawn = {name: place(verdict) for name, verdict in verdicts.items()}
     widths = [outlines[-1][0] + outlines[-1][2] + 0.2 for _, outlines in drawn.values()]
     tallest = max(radius for _, outlines in drawn.values() for _, _, radius in outlines) + 0.1

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from theory.theorems import FunctionClass
+from theory.verdicts import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["json_wanted", "on_backend", "p_of_norm", "target"]
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+__all__ = ["EXIT", "for_functions", "json_wanted", "on_backend", "p_of_norm", "target", "time_limit"]
+
+EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
+"""The exit status of a command that answers a question."""
 
 json_wanted = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 target = click.option(
     "--target", default="identity", show_default=True, help="The function f, or module:callable."
 )
 p_of_norm = click.option("--p", "p", type=float, default=2.0, show_default=True, help="Of the norm, in [1, inf).")
+
+
+for_functions = click.option(
+    "--for",
+    "target",
+    type=click.Choice([item.value for item in FunctionClass]),
+    default=FunctionClass.ALL.value,
+    show_default=True,
+    help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
+)
+
+
+def time_limit(default: float, what: str) -> Callable[[Command], Command]:
+    """Return --time-limit, in seconds, with its default and what it is for."""
+    limit = click.FloatRange(min=0, min_open=True)
+    return click.option("--time-limit", type=limit, default=default, show_default=True, help=what)
 
 
 def on_backend(command: Callable[..., Any]) -> Callable[..., Any]:

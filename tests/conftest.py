@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sparseuap.cli import main
+
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])
 def put(request: pytest.FixtureRequest) -> Any:
@@ -18,3 +20,16 @@ def put(request: pytest.FixtureRequest) -> Any:
         return library.asarray
     place = "cuda" if library.cuda.is_available() else "cpu"
     return lambda array: library.tensor(array, device=place)
+
+
+@pytest.fixture
+def prove_command(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run `sparseuap prove`: the exit status, what it printed, and what it complained of."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(["prove", *arguments])
+        captured = capsys.readouterr()
+        return int(stop.value.code or 0), captured.out, captured.err
+
+    return call

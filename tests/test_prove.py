@@ -8,28 +8,16 @@ from typing import Any
 import pytest
 
 from constructions.targets import parse_target
-from sparseuap.cli import main
 from theory.families import parse_family
 from theory.verdicts import Answer
 from verify.inputs import AllInputs
 from verify.proof import choose_inputs, run_proof
 
 
-@pytest.fixture
-def prove(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(["prove", *arguments])
-        captured = capsys.readouterr()
-        return int(stop.value.code or 0), captured.out, captured.err
-
-    return call
-
-
 @pytest.mark.parametrize("construction", ["paper", "merged", "relay"])
-def test_json_has_the_promised_keys(prove: Any, construction: str) -> None:
+def test_json_has_the_promised_keys(prove_command: Any, construction: str) -> None:
     options = ("--d", "1", "--delta", "1/2", "--target", "sort", "--construction", construction, "--json")
-    code, out, _ = prove("star:n=5,w=1", *options)
+    code, out, _ = prove_command("star:n=5,w=1", *options)
     data = json.loads(out)
     n, d, levels, s = 5, 1, 2, 2
     assert code == 0
@@ -49,34 +37,34 @@ def test_json_has_the_promised_keys(prove: Any, construction: str) -> None:
     assert data["gap"] >= 1
 
 
-def test_the_papers_claimed_s_fails_and_the_token_is_named(prove: Any) -> None:
+def test_the_papers_claimed_s_fails_and_the_token_is_named(prove_command: Any) -> None:
     """Strided n = 5, w = 3: the paper says s = 2, the truth is 3."""
-    code, out, _ = prove("strided:n=5,w=3", "--d", "1", "--delta", "1/2", "--s", "2")
+    code, out, _ = prove_command("strided:n=5,w=3", "--d", "1", "--delta", "1/2", "--s", "2")
     assert code == 1
     assert "FAILS: leader seen: token 2 of input" in out
     assert "share the id" in out
-    assert prove("strided:n=5,w=3", "--d", "1", "--delta", "1/2")[0] == 0
+    assert prove_command("strided:n=5,w=3", "--d", "1", "--delta", "1/2")[0] == 0
 
 
-def test_theorem_1_does_not_apply_to_the_hub(prove: Any) -> None:
-    code, out, err = prove("hub:n=5", "--d", "1", "--delta", "1/2")
+def test_theorem_1_does_not_apply_to_the_hub(prove_command: Any) -> None:
+    code, out, err = prove_command("hub:n=5", "--d", "1", "--delta", "1/2")
     assert (code, out) == (2, "")
     assert "Theorem 1 does not apply" in err
     assert "--construction relay" in err
-    assert prove("hub:n=5", "--d", "1", "--delta", "1/2", "--construction", "relay")[0] == 0
+    assert prove_command("hub:n=5", "--d", "1", "--delta", "1/2", "--construction", "relay")[0] == 0
 
 
-def test_a_target_beyond_reach_is_a_failure_with_a_witness(prove: Any) -> None:
+def test_a_target_beyond_reach_is_a_failure_with_a_witness(prove_command: Any) -> None:
     options = ("--d", "1", "--delta", "1/2", "--construction", "relay", "--target")
-    code, out, _ = prove("causal:n=4", *options, "mean")
+    code, out, _ = prove_command("causal:n=4", *options, "mean")
     assert code == 1
     assert "output 0 depends on token" in out
-    assert prove("causal:n=4", *options, "causal-mean")[0] == 0
+    assert prove_command("causal:n=4", *options, "causal-mean")[0] == 0
 
 
-def test_samples_where_all_inputs_are_too_many(prove: Any) -> None:
+def test_samples_where_all_inputs_are_too_many(prove_command: Any) -> None:
     options = ("--d", "2", "--delta", "1/4", "--samples", "200", "--json", "--construction", "merged")
-    data = json.loads(prove("bigbird:n=64,window=3,random=2,globals=1,seed=0", *options)[1])
+    data = json.loads(prove_command("bigbird:n=64,window=3,random=2,globals=1,seed=0", *options)[1])
     assert data["exhaustive"] is False
     assert data["exact_on_cells"] is None
     assert data["layers"]["value_mapping"] is None
@@ -84,9 +72,9 @@ def test_samples_where_all_inputs_are_too_many(prove: Any) -> None:
     assert data["max_id_bits"] > 64
 
 
-def test_a_tighter_s_saves_layers(prove: Any) -> None:
-    plain = json.loads(prove("star:n=5,w=1", "--d", "1", "--delta", "1/2", "--json")[1])
-    code, out, _ = prove("star:n=5,w=1", "--d", "1", "--delta", "1/2", "--json", "--tight")
+def test_a_tighter_s_saves_layers(prove_command: Any) -> None:
+    plain = json.loads(prove_command("star:n=5,w=1", "--d", "1", "--delta", "1/2", "--json")[1])
+    code, out, _ = prove_command("star:n=5,w=1", "--d", "1", "--delta", "1/2", "--json", "--tight")
     assert code == 0
     assert json.loads(out)["layers"]["all_max_shift"] < plain["layers"]["all_max_shift"]
 
@@ -105,18 +93,20 @@ def test_a_tighter_s_saves_layers(prove: Any) -> None:
         (["rong:n=3", "--d", "1", "--delta", "1/2"], "ring"),
     ],
 )
-def test_bad_input_is_one_clear_line(prove: Any, arguments: list[str], named: str) -> None:
-    code, out, err = prove(*arguments)
+def test_bad_input_is_one_clear_line(prove_command: Any, arguments: list[str], named: str) -> None:
+    code, out, err = prove_command(*arguments)
     assert (code, out) == (2, "")
     assert named in err
     assert "Traceback" not in err
 
 
-def test_a_lifted_value_mapping_says_so(prove: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lifted_value_mapping_says_so(
+    prove_command: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "loud.py").write_text("def up(x):\n    return 0 * x + 6.0\n")
     monkeypatch.chdir(tmp_path)
     options = ("--d", "1", "--delta", "1/2", "--construction", "relay", "--target", "loud:up")
-    code, out, _ = prove("ring:n=3", *options)
+    code, out, _ = prove_command("ring:n=3", *options)
     assert code == 0
     assert "lifted by" in out
 

@@ -12,7 +12,6 @@ import verify.proof
 from constructions.backends import NUMPY
 from constructions.network import choose_mapping
 from constructions.numbers import ProofError
-from sparseuap.cli import main
 from sparseuap.prove_report import as_json, as_text
 from theory.families import parse_family
 from theory.patterns import SparsityPattern
@@ -29,21 +28,10 @@ STAR = ("star:n=6,w=1", "--d", "1", "--delta", "1/8", "--construction", "merged"
 STREAMED = "every id read back by a linear form, streamed"
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(["prove", *arguments])
-        captured = capsys.readouterr()
-        return int(stop.value.code or 0), captured.out, captured.err
-
-    return call
-
-
-def test_the_command_streams_and_goes_on_from_a_checkpoint(run: Any, tmp_path: Path) -> None:
+def test_the_command_streams_and_goes_on_from_a_checkpoint(prove_command: Any, tmp_path: Path) -> None:
     pytest.importorskip("joblib")
     options = (*STAR, "--jobs", "2", "--checkpoint", str(tmp_path / "sweep.json"))
-    code, out, err = run(*options, "--json")
+    code, out, err = prove_command(*options, "--json")
     data = json.loads(out)
     alone = sweep(sweep_case(choose_mapping(parse_family("star:n=6,w=1"), 1, 8, "merged")), ArrayEngine(NUMPY))
     assert (code, err) == (0, "")
@@ -55,7 +43,7 @@ def test_the_command_streams_and_goes_on_from_a_checkpoint(run: Any, tmp_path: P
     assert data["backend"] == "numpy, cpu"
     assert (data["gap"], data["gap_within_exact"]) == (None, False)
     assert all(check["exhaustive"] for check in data["checks"])
-    code, out, err = run(*options)
+    code, out, err = prove_command(*options)
     assert (code, err) == (0, "")
     assert f"digest {alone.digest}" in out
     assert "262144 inputs from the checkpoint" in out
@@ -111,15 +99,15 @@ def test_wrong_constants_fail_with_a_witness_or_hold_as_sorting_says(source: str
     assert set(answers) >= {(Answer.HOLDS, False), (Answer.FAILS, True)}
 
 
-def test_a_proof_that_fails_says_how_it_was_decided(run: Any) -> None:
+def test_a_proof_that_fails_says_how_it_was_decided(prove_command: Any) -> None:
     options = ("strided:n=5,w=3", "--d", "1", "--delta", "1/3", "--s", "2", "--exhaustive", "--jobs", "1")
-    code, out, _ = run(*options)
+    code, out, _ = prove_command(*options)
     assert code == 1
     assert "FAILS: 7.2: input" in out
     assert "share the id" in out
     assert "(sorted in memory; no sweep, " in out
     assert "digest" not in out
-    data = json.loads(run(*options, "--json")[1])
+    data = json.loads(prove_command(*options, "--json")[1])
     assert data["contextual_mapping"]["collision"]["kind"] == "across"
     assert data["sweep"] is None
 
@@ -201,19 +189,19 @@ def test_a_target_is_checked_on_grids_of_its_own() -> None:
     assert (strong.checks[0].inputs, strong.checks[0].why) == (0, "every token reaches every other")
 
 
-def test_torch_gives_the_same_digest(run: Any) -> None:
+def test_torch_gives_the_same_digest(prove_command: Any) -> None:
     pytest.importorskip("torch")
     options = ("star:n=5,w=1", "--d", "1", "--delta", "1/3", "--construction", "merged", "--exhaustive", "--json")
-    plain = json.loads(run(*options, "--jobs", "1")[1])
-    data = json.loads(run(*options, "--backend", "torch")[1])
+    plain = json.loads(prove_command(*options, "--jobs", "1")[1])
+    data = json.loads(prove_command(*options, "--backend", "torch")[1])
     assert data["backend"] == "torch, cpu"
     assert data["sweep"]["engine"] == "arrays (torch, cpu)"
     assert data["sweep"]["digest"] == plain["sweep"]["digest"]
 
 
-def test_torch_without_a_sweep(run: Any) -> None:
+def test_torch_without_a_sweep(prove_command: Any) -> None:
     pytest.importorskip("torch")
-    code, out, _ = run("ring:n=3", "--d", "1", "--delta", "1/2", "--backend", "torch", "--json")
+    code, out, _ = prove_command("ring:n=3", "--d", "1", "--delta", "1/2", "--backend", "torch", "--json")
     data = json.loads(out)
     assert (code, data["backend"], data["sweep"]) == (0, "torch, cpu", None)
 
@@ -232,22 +220,22 @@ def test_torch_without_a_sweep(run: Any) -> None:
     ],
 )
 def test_bad_options_are_one_clear_line(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], named: str
+    prove_command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], named: str
 ) -> None:
     pytest.importorskip("joblib")
     pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
-    code, out, err = run("ring:n=3", "--d", "1", "--delta", "1/2", *options)
+    code, out, err = prove_command("ring:n=3", "--d", "1", "--delta", "1/2", *options)
     assert (code, out) == (2, "")
     assert named in err
     assert "Traceback" not in err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_no_checkpoint_is_refused(run: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_no_checkpoint_is_refused(prove_command: Any, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("do not lose this")
-    code, out, err = run(*STAR, "--checkpoint", str(notes))
+    code, out, err = prove_command(*STAR, "--checkpoint", str(notes))
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert "is no checkpoint of a sweep" in err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Subject = StagedMapping | Network
 
 __all__ = ["Trace", "all_max_shifts", "mapping_of", "path_of", "shift_bound", "shifts"]
-
-Kind = TypeVar("Kind", SelectiveShifts, AllMaxShifts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +108,12 @@ def path_of(mapping: StagedMapping) -> IntArray:
 
 def shifts(mapping: StagedMapping) -> SelectiveShifts:
     """Return the stage of the selective shifts."""
-    return _stage(mapping, SelectiveShifts)
+    return mapping.stage(SelectiveShifts)
 
 
 def all_max_shifts(mapping: StagedMapping) -> AllMaxShifts:
     """Return the stage of the all-max-shifts."""
-    return _stage(mapping, AllMaxShifts)
-
-
-def _stage(mapping: StagedMapping, kind: type[Kind]) -> Kind:
-    for stage in mapping.stages:
-        if isinstance(stage, kind):
-            return stage
-    raise ProofError(f"the mapping has no stage of {kind.__name__}")
+    return mapping.stage(AllMaxShifts)
 
 
 def shift_bound(mapping: StagedMapping) -> int:

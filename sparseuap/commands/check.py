@@ -14,7 +14,6 @@ from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_heads
 from theory.theorems import FunctionClass
-from theory.verdicts import Answer
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -22,19 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
-
 
 @click.command("check")
 @click.argument("source")
-@click.option(
-    "--for",
-    "target",
-    type=click.Choice([item.value for item in FunctionClass]),
-    default=FunctionClass.ALL.value,
-    show_default=True,
-    help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
-)
+@options.for_functions
 @click.option(
     "--heads",
     "heads_wanted",
@@ -47,12 +37,8 @@ EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
 @options.json_wanted
 @click.option("--certificate", "file", type=click.Path(path_type=Path), help="Write a certificate for `recheck`.")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided.",
+@options.time_limit(
+    10.0, "Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided."
 )
 def command(
     source: str,
@@ -97,7 +83,7 @@ def command(
         click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
     else:
         click.echo(as_text(verdicts[0][1], source, growth=growth))
-    return max((EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
+    return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:

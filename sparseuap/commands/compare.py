@@ -75,13 +75,7 @@ def default_sources(n: int) -> list[str]:
 @click.argument("sources", nargs=-1)
 @click.option("--n", "tokens", type=click.IntRange(min=8), help="Tokens of the default families (64).")
 @options.json_wanted
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Seconds for each hard question on each pattern.",
-)
+@options.time_limit(10.0, "Seconds for each hard question on each pattern.")
 def command(sources: tuple[str, ...], tokens: int | None, json_wanted: bool, time_limit: float) -> int:
     """Compare the patterns SOURCES, or a family of every kind at N tokens.
 

@@ -11,7 +11,6 @@ from sparseuap import options
 from sparseuap.progress import Steps
 from theory.assumption_2 import check_assumption_2
 from theory.probability_maps import parse_map
-from theory.verdicts import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 MOST_SCORES = 10**5
 SHOWN = 8
 
@@ -49,7 +47,7 @@ def command(name: str, zeta: float, eta: float, m: int, json_wanted: bool) -> in
         click.echo(json.dumps(_as_json(rho, result), indent=2))
     else:
         click.echo("\n".join(_as_text(rho, result)))
-    return EXIT[result.answer]
+    return options.EXIT[result.answer]
 
 
 def _as_json(rho: ProbabilityMap, result: Assumption2) -> dict[str, Any]:

@@ -26,21 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 SHOWN = 20
 THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020"}
 
 
 @click.command("repair")
 @click.argument("source")
-@click.option(
-    "--for",
-    "target",
-    type=click.Choice([item.value for item in FunctionClass]),
-    default=FunctionClass.ALL.value,
-    show_default=True,
-    help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
-)
+@options.for_functions
 @click.option("--keep-causal", is_flag=True, help="Add no connection to a key that comes after its query.")
 @click.option(
     "--theorem",
@@ -51,13 +43,7 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
 )
 @click.option("--pattern", "layer", type=click.IntRange(min=0), help="The pattern to add to, from 0 (the last).")
 @click.option("--out", "file", type=click.Path(path_type=Path), help="Write the repaired pattern (JSON).")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Seconds for the search, and for each hard question of the check.",
-)
+@options.time_limit(10.0, "Seconds for the search, and for each hard question of the check.")
 @options.json_wanted
 def command(
     source: str,
@@ -100,7 +86,7 @@ def command(
         click.echo(json.dumps(_as_json(source, pattern, target, theorem, found, checked), indent=2))
     else:
         click.echo("\n".join(_lines(source, target, theorem, found, checked, file)))
-    return EXIT[found.answer if checked is None else checked.answer]
+    return options.EXIT[found.answer if checked is None else checked.answer]
 
 
 def _write(pattern: SparsityPattern, source: str, added: int, file: Path) -> None:

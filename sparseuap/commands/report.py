@@ -11,7 +11,6 @@ import click
 from constructions.numbers import ProofError
 from constructions.targets import TargetError
 from sparseuap import options as shared
-from sparseuap.commands.check import EXIT
 from sparseuap.progress import Steps
 from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
 from sparseuap.report_page import Report, page
@@ -93,9 +92,9 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
         text = page(report, say)
         _write(folder, {"index.html": text, "certificate.json": json.dumps(made) + "\n"})
     click.echo(f"The report is in {folder / 'index.html'}")
-    if EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
+    if shared.EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
         return 1
-    return EXIT[verdict.answer]
+    return shared.EXIT[verdict.answer]
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

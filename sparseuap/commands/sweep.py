@@ -32,22 +32,9 @@ WORDS = {"holds": "universal", "fails": "NOT universal", "undecided": "undecided
 @click.option(
     "--n", "lengths", required=True, metavar="FIRST:LAST[:STEP]", help="The lengths, both ends included."
 )
-@click.option(
-    "--for",
-    "target",
-    type=click.Choice([item.value for item in FunctionClass]),
-    default=FunctionClass.ALL.value,
-    show_default=True,
-    help="The continuous functions to approximate: all, or causal ones (output k depends on tokens 0..k).",
-)
+@options.for_functions
 @click.option("--full", is_flag=True, help="Look at every assumption and theorem, as `check` does (slower).")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="With --full: seconds for each hard question at each length.",
-)
+@options.time_limit(1.0, "With --full: seconds for each hard question at each length.")
 @options.json_wanted
 def command(source: str, lengths: str, target: str, full: bool, time_limit: float, json_wanted: bool) -> int:
     """Check the pattern SOURCE at many sequence lengths and say at which it breaks.
