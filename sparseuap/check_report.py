@@ -60,7 +60,7 @@ def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> di
             }
             for item in verdict.statements
         },
-        "for": verdict.target.value,
+        "for": verdict.for_.value,
         "universal": verdict.universal.as_json(),
         "advice": verdict.advice or None,
     }
@@ -158,7 +158,7 @@ def _reach(verdict: PatternVerdict) -> str:
 
 
 def _conclusion(verdict: PatternVerdict) -> str:
-    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.target]
+    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.for_]
     word = {
         Answer.HOLDS: "universal",
         Answer.FAILS: "NOT universal",

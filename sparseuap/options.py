@@ -28,7 +28,7 @@ p_of_norm = click.option("--p", "p", type=float, default=2.0, show_default=True,
 
 for_functions = click.option(
     "--for",
-    "target",
+    "for_",
     type=click.Choice([item.value for item in FunctionClass]),
     default=FunctionClass.ALL.value,
     show_default=True,

@@ -139,7 +139,7 @@ def error_of(case: Case, proof: Proof | str, say: Say) -> ErrorStudy | str:
 SHARED = ("d", "delta", "target", "construction")
 OPTIONS = {
     "report": (
-        "functions",
+        "for_",
         "layers",
         "time_limit",
         *SHARED,
@@ -152,11 +152,11 @@ OPTIONS = {
         "p",
         "box",
     ),
-    "check": ("functions", "layers", "time_limit"),
+    "check": ("for_", "layers", "time_limit"),
     "prove": (*SHARED, "exhaustive", "samples", "seed"),
     "error": (*SHARED, "rho", "t", "alpha", "p", "box", "seed"),
 }
-FLAGS = {"functions": "--for", "time_limit": "--time-limit"}
+FLAGS = {"for_": "--for", "time_limit": "--time-limit"}
 
 
 def command_lines(

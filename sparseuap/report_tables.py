@@ -29,7 +29,7 @@ LIBRARIES = ("sparseuap", "numpy", "scipy", "matplotlib", "networkx", "python-sa
 
 def verdict_line(verdict: PatternVerdict, source: str) -> Markup:
     """Return the verdict as one sentence, with the advice that a failing pattern needs."""
-    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.target]
+    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.for_]
     word = {
         Answer.HOLDS: "is universal",
         Answer.FAILS: "is not universal",

@@ -27,7 +27,7 @@ __all__ = ["assert_sees", "assert_universal"]
 SHOWN = 3
 
 
-def assert_universal(pattern: SparsityPattern | str, for_: str = "all") -> None:
+def assert_universal(pattern: SparsityPattern | str, for_: FunctionClass | str = "all") -> None:
     """Assert that a sparse Transformer with this pattern approximates every function of a class (reach theorem).
 
     Linear in the connections. Depth is not limited; `assert_sees` looks at a number of layers.
@@ -57,25 +57,22 @@ def assert_universal(pattern: SparsityPattern | str, for_: str = "all") -> None:
     """
     from verify.reach_verdict import reach_verdict
 
-    classes = {item.value: item for item in FunctionClass}
-    if for_ not in classes:
-        raise PatternError(f"for_ must be {' or '.join(map(repr, classes))}, got {for_!r}")
+    functions = FunctionClass.of(for_)
     read, name = _read(pattern)
-    target = classes[for_]
-    verdict = reach_verdict(read, target)
+    verdict = reach_verdict(read, functions)
     if verdict.answer is Answer.HOLDS:
         return
-    what = {"all": "all continuous functions", "causal": "all causal continuous functions"}[for_]
+    what = {"all": "all continuous functions", "causal": "all causal continuous functions"}[functions.value]
     state = "is not universal" if verdict.answer is Answer.FAILS else "is not known to be universal"
-    lines = [f"{name} {state} for {what}:", verdict.why, verdict.advice, _repair_line(read, target)]
+    lines = [f"{name} {state} for {what}:", verdict.why, verdict.advice, _repair_line(read, functions)]
     raise AssertionError("\n  ".join(lines))
 
 
-def _repair_line(pattern: SparsityPattern, target: FunctionClass) -> str:
+def _repair_line(pattern: SparsityPattern, for_: FunctionClass) -> str:
     from theory.repair import repair
 
-    causal = target is FunctionClass.CAUSAL and pattern.union.is_lower_triangular
-    found = repair(pattern, target=target, keep_causal=causal)
+    causal = for_ is FunctionClass.CAUSAL and pattern.union.is_lower_triangular
+    found = repair(pattern, for_=for_, keep_causal=causal)
     count = len(found.added)
     shown = "; ".join(
         f"pattern {number}: token {query} attends to {'itself' if query == key else f'token {key}'}"

@@ -48,7 +48,7 @@ def test_the_known_answers_come_out(path: Path) -> None:
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_every_verdict_has_a_certificate_that_rechecks(path: Path, target: FunctionClass) -> None:
     _, pattern = load(path)
-    verdict = assess(pattern, target=target)
+    verdict = assess(pattern, for_=target)
     made = json.loads(json.dumps(certificate(verdict, path.name)))
     result = recheck(made)
     assert result.valid, result.failures
@@ -62,7 +62,7 @@ def test_the_verdict_follows_from_reach(path: Path) -> None:
         (FunctionClass.ALL, {Reach.ALL}),
         (FunctionClass.CAUSAL, {Reach.ALL, Reach.CAUSAL}),
     ):
-        verdict = assess(pattern, target=target)
+        verdict = assess(pattern, for_=target)
         if verdict.reach in enough and not verdict.violations.size:
             assert verdict.answer is Answer.HOLDS
             assert not verdict.advice

@@ -17,7 +17,7 @@ from theory.verdicts import Answer
 
 WANTED: dict[str, dict[str, Any]] = {
     "all": {},
-    "causal": {"target": FunctionClass.CAUSAL},
+    "causal": {"for_": FunctionClass.CAUSAL},
     "paper": {"theorem": "paper"},
 }
 
@@ -77,7 +77,7 @@ def test_causal_patterns_that_stay_causal(n: int) -> None:
     for choice in range(1 << len(rising)):
         mask = sum(1 << bit for place, bit in enumerate(rising) if choice >> place & 1)
         pattern = SparsityPattern.from_lists(oracle.rows_of(n, mask))
-        found = repair(pattern, target=FunctionClass.CAUSAL, keep_causal=True)
+        found = repair(pattern, for_=FunctionClass.CAUSAL, keep_causal=True)
         assert found.pattern is not None
         assert len(found.added) == found.lower_bound == oracle.fewest(n, "causal", rising=True)[mask]
         assert found.pattern.union.is_lower_triangular
@@ -140,7 +140,7 @@ def test_a_causal_pattern_cannot_serve_all_functions() -> None:
     ("spec", "options", "message"),
     [
         ("ring:n=5", {"keep_causal": True}, r"not causal \(token 0 attends to 4\): drop --keep-causal"),
-        ("ring:n=5", {"theorem": "paper", "target": FunctionClass.CAUSAL}, "Theorem 1 is about all functions"),
+        ("ring:n=5", {"theorem": "paper", "for_": FunctionClass.CAUSAL}, "Theorem 1 is about all functions"),
         ("ring:n=5", {"theorem": "cheng"}, "unknown theorem 'cheng': reach or paper"),
         ("ring:n=5", {"time_limit": float("nan")}, "time limit must be at least 0"),
     ],
@@ -176,7 +176,7 @@ def check_for_paper(found: Any) -> None:
 
 def test_without_time_a_repair_is_still_a_repair() -> None:
     rows = [[0], [1], [0, 2], [1, 3], [2, 4], [3, 5]]  # two interleaved chains: 2 is best, the finest cut takes 5
-    found = repair(SparsityPattern.from_lists(rows), target=FunctionClass.CAUSAL, time_limit=0)
+    found = repair(SparsityPattern.from_lists(rows), for_=FunctionClass.CAUSAL, time_limit=0)
     assert found.pattern is not None
     assert brute_force.reach_kind(found.pattern.to_lists()) == "all"
     assert found.lower_bound <= len(found.added)

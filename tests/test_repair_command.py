@@ -130,7 +130,7 @@ def test_the_path_that_came_with_a_repair_is_followed() -> None:
         )
 
 
-@pytest.mark.parametrize("options", [{}, {"target": FunctionClass.CAUSAL}, {"theorem": "paper"}])
+@pytest.mark.parametrize("options", [{}, {"for_": FunctionClass.CAUSAL}, {"theorem": "paper"}])
 def test_every_repair_passes_the_check(options: dict[str, Any]) -> None:
     for attends in brute_force.random_patterns(60, 17, most_tokens=8):
         pattern = SparsityPattern.from_lists(*attends)

@@ -157,7 +157,7 @@ def numbers(text: str) -> set[int]:
 def test_the_quick_verdict_is_that_of_the_full_one(target: FunctionClass) -> None:
     for attends in brute_force.random_patterns(120, 11):
         pattern = SparsityPattern.from_lists(*attends)
-        quick, whole = reach_verdict(pattern, target), assess(pattern, target=target)
+        quick, whole = reach_verdict(pattern, target), assess(pattern, for_=target)
         assert (quick.answer, quick.reach) == (whole.universal, whole.reach)
         assert quick.why == whole.statements[-1].why
         assert bool(quick.advice) == bool(whole.advice)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from itertools import chain, islice
+from typing import Any
 
 import brute_force
 import pytest
 
 from theory.families import parse_family
 from theory.patterns import PatternError, SparsityPattern
+from theory.repair import repair
 from theory.theorems import FunctionClass, Says
 from theory.verdicts import Answer
 from verify.depth import first_unseen
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import PatternVerdict, assess
+from verify.reach_verdict import reach_verdict
 from verify.recheck import recheck
 
 SMALL = list(chain(*(brute_force.self_attending_digraphs(n) for n in (1, 2, 3))))
@@ -32,7 +35,7 @@ def expected_universal(lists: brute_force.Attends, target: FunctionClass) -> Ans
 
 def check_one(lists: brute_force.Attends, target: FunctionClass) -> None:
     pattern = SparsityPattern.from_lists(*lists)
-    verdict = assess(pattern, target=target)
+    verdict = assess(pattern, for_=target)
     n, p = pattern.n, pattern.p
     assert verdict.universal is expected_universal(lists, target)
     assert verdict.reach.value == brute_force.reach_kind(lists)
@@ -94,7 +97,7 @@ def test_first_unseen_pair_across_many_blocks_of_columns() -> None:
 
 
 def within(spec: str, layers: int, target: FunctionClass = FunctionClass.ALL) -> PatternVerdict:
-    return assess(parse_family(spec), target=target, layers=layers)
+    return assess(parse_family(spec), for_=target, layers=layers)
 
 
 def test_enough_depth_is_told_from_a_depth_that_a_model_has() -> None:
@@ -156,7 +159,7 @@ def test_the_designers_sentence_names_the_segment() -> None:
     )
     causal = assess(parse_family("causal:n=4"))
     assert causal.advice == "token 3 is never seen from outside: no connection leaves token 3"
-    packed = assess(SparsityPattern.from_lists([[0], [1], [1, 2]]), target=FunctionClass.CAUSAL)
+    packed = assess(SparsityPattern.from_lists([[0], [1], [1, 2]]), for_=FunctionClass.CAUSAL)
     assert packed.advice == "token 1 never sees token 0, which comes before it: no path leads there"
 
 
@@ -164,3 +167,23 @@ def test_progress_names_the_steps() -> None:
     steps: list[str] = []
     assess(parse_family("ring:n=5"), progress=lambda step, share: steps.append(step))
     assert "Hamiltonian path (1.2)" in steps
+
+
+@pytest.mark.parametrize("decide", [assess, reach_verdict, repair])
+def test_function_classes_go_by_name_and_nothing_is_guessed(decide: Any) -> None:
+    causal = parse_family("causal:n=4")
+    failing = {Answer.FAILS}
+    by_name = [
+        decide(causal, for_="causal", **more(decide)),
+        decide(causal, for_=FunctionClass.CAUSAL, **more(decide)),
+    ]
+    assert all(found.answer is Answer.HOLDS for found in by_name)
+    assert {decide(causal, for_="all", **more(decide)).answer} == failing
+    for wrong in ("ALL", "Causal", "", None, True, 1, ["all"]):
+        with pytest.raises(PatternError, match="for_ must be 'all' or 'causal'"):
+            decide(causal, for_=wrong, **more(decide))
+
+
+def more(decide: Any) -> dict[str, bool]:
+    """A repair of a causal pattern that stays causal can only be universal for causal functions."""
+    return {"keep_causal": True} if decide is repair else {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.graph import Reach
+from theory.patterns import PatternError
 from theory.verdicts import Answer
 from theory.wording import name_tokens
 
@@ -41,6 +42,25 @@ class FunctionClass(Enum):
 
     ALL = "all"
     CAUSAL = "causal"
+
+    @classmethod
+    def of(cls, named: FunctionClass | str) -> FunctionClass:
+        """Return a function class, given itself or by its name.
+
+        Raises
+        ------
+        PatternError
+            If it is anything else.
+
+        Examples
+        --------
+        >>> FunctionClass.of("causal")
+        <FunctionClass.CAUSAL: 'causal'>
+        """
+        if isinstance(named, (cls, str)) and named in {*cls, *(item.value for item in cls)}:
+            return cls(named)
+        choices = " or ".join(repr(item.value) for item in cls)
+        raise PatternError(f"for_ must be {choices}, got {named!r}")
 
 
 class Says(Enum):
@@ -169,7 +189,7 @@ def reach_theorem(
     reach: Reach,
     cut: ClosedSet | None,
     causal_cut: ClosedSet | None,
-    target: FunctionClass,
+    for_: FunctionClass,
 ) -> Statement:
     """State the reach theorem (paper_notes, "Beyond the paper") for the class of functions asked for.
 
@@ -182,14 +202,14 @@ def reach_theorem(
         Reach.WITHIN_CAUSAL: "the causal functions whose output k depends on reach(k) only",
         Reach.OTHER: "the continuous functions whose output k depends on reach(k) only",
     }[reach]
-    blocking = cut if target is FunctionClass.ALL else causal_cut
+    blocking = cut if for_ is FunctionClass.ALL else causal_cut
     if blocking is not None:
         says, why = Says.NOT_UNIVERSAL, f"output {blocking.query} can never depend on token {blocking.key}"
     elif violations.size:
         layer, token = violations[0].tolist()
         says = Says.SILENT
         why = f"token {token} does not attend to itself in pattern {layer}, and every token would have to"
-    elif target is FunctionClass.ALL:
+    elif for_ is FunctionClass.ALL:
         says, why = Says.UNIVERSAL, "every token attends to itself and reaches every other token"
     else:
         says, why = Says.UNIVERSAL, "every token attends to itself and reach(k) contains 0..k for every k"

@@ -44,9 +44,9 @@ class WithinLayers:
 
 
 def within_layers(
-    pattern: SparsityPattern, layers: int, target: FunctionClass, hops: HopCount, *, time_limit: float = 30.0
+    pattern: SparsityPattern, layers: int, for_: FunctionClass | str, hops: HopCount, *, time_limit: float = 30.0
 ) -> WithinLayers:
-    """Decide whether all pairs that `target` needs are seen within `layers` attention layers.
+    """Decide whether all pairs that `for_` needs are seen within `layers` attention layers.
 
     With 1.1 and the class of all functions this is s <= layers; otherwise the residual recursion
     R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run.
@@ -54,15 +54,16 @@ def within_layers(
     Raises
     ------
     PatternError
-        If `layers` < 1.
+        If `layers` < 1, or there is no such class of functions.
     """
     if layers < 1:
         raise PatternError(f"--layers needs a positive number of attention layers, got {layers}")
+    for_ = FunctionClass.of(for_)
     looped = pattern.with_self_loops()
-    if target is FunctionClass.ALL and looped is pattern and hops.upper is not None and layers >= hops.upper:
+    if for_ is FunctionClass.ALL and looped is pattern and hops.upper is not None and layers >= hops.upper:
         return WithinLayers(layers, Answer.HOLDS, None, None, f"all tokens are seen within {hops.upper} layers")
     pair = first_unseen(
-        looped, layers, causal=target is FunctionClass.CAUSAL, deadline=time.monotonic() + time_limit
+        looped, layers, causal=for_ is FunctionClass.CAUSAL, deadline=time.monotonic() + time_limit
     )
     if isinstance(pair, Answer):
         why = {
@@ -71,7 +72,7 @@ def within_layers(
         }[pair]
         return WithinLayers(layers, pair, None, None, why)
     query, key = pair
-    needed = f"; s = {hops.s} layers are needed" if target is FunctionClass.ALL and hops.s is not None else ""
+    needed = f"; s = {hops.s} layers are needed" if for_ is FunctionClass.ALL and hops.s is not None else ""
     why = f"output {query} does not see token {key} within {layers} layers{needed}"
     return WithinLayers(layers, Answer.FAILS, query, key, why)
 

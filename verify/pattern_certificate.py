@@ -61,7 +61,7 @@ def certificate(verdict: PatternVerdict, source: str) -> Json:
             "assumption_1_3": _hops(verdict.hops),
             "strongly_connected": {"answer": verdict.strongly_connected},
             "reach": {"answer": verdict.reach.value},
-            "universal": {"for": verdict.target.value, "answer": verdict.universal.as_json()},
+            "universal": {"for": verdict.for_.value, "answer": verdict.universal.as_json()},
             "theorems": _theorems(verdict),
         },
         "evidence": {
@@ -116,7 +116,7 @@ def _theorems(verdict: PatternVerdict) -> Json:
 
 def _spine(verdict: PatternVerdict) -> Json | None:
     """Return the trees where a claim needs them: strong connectivity, or every 0..k inside reach(k)."""
-    chained = verdict.target is FunctionClass.CAUSAL and verdict.causal_cut is None
+    chained = verdict.for_ is FunctionClass.CAUSAL and verdict.causal_cut is None
     if verdict.reach is not Reach.ALL and not chained:
         return None
     spine: Spine = build_spine(verdict.pattern.union, verdict.components)

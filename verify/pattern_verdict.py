@@ -59,13 +59,13 @@ class PatternVerdict:
     causal_cut
         A closed set with k inside and k - 1 outside, when some reach(k) does not contain 0..k.
     universal
-        The answer for the class `target`, whatever the depth.
+        The answer for the class `for_`, whatever the depth.
     within
         What a model of the given number of attention layers can see; None if no number was given.
     """
 
     pattern: SparsityPattern
-    target: FunctionClass
+    for_: FunctionClass
     violations: IntArray
     path: HamiltonianPath
     hops: HopCount
@@ -94,10 +94,10 @@ class PatternVerdict:
     def advice(self) -> str:
         """The one sentence that a designer needs; empty when the answer is yes."""
         if self.universal is Answer.FAILS:
-            cut = self.cut if self.target is FunctionClass.ALL else self.causal_cut
+            cut = self.cut if self.for_ is FunctionClass.ALL else self.causal_cut
             if cut is None:
                 return ""
-            if self.target is FunctionClass.CAUSAL:
+            if self.for_ is FunctionClass.CAUSAL:
                 return f"token {cut.query} never sees token {cut.key}, which comes before it: no path leads there"
             return designer_sentence(cut, self.pattern.n)
         if self.universal is Answer.UNDECIDED:
@@ -111,7 +111,7 @@ class PatternVerdict:
 def assess(
     pattern: SparsityPattern,
     *,
-    target: FunctionClass = FunctionClass.ALL,
+    for_: FunctionClass | str = FunctionClass.ALL,
     layers: int | None = None,
     time_limit: float = 10.0,
     progress: Callable[[str, float | None], None] | None = None,
@@ -120,14 +120,19 @@ def assess(
 
     Parameters
     ----------
-    target
-        The class of functions asked for.
+    for_
+        The class of functions asked for: "all", "causal", or the enum.
     layers
         Attention layers of the model, if the verdict should also say what that many layers see.
     time_limit
         Seconds for each of the two questions that can be hard: the Hamiltonian path and the hop count.
     progress
         Called with the name of each step as it starts, and its share done where that is known.
+
+    Raises
+    ------
+    PatternError
+        If there is no such class of functions, or `layers` < 1.
 
     Examples
     --------
@@ -136,6 +141,7 @@ def assess(
     >>> verdict.answer, verdict.hops.s, verdict.path.path.tolist()
     (<Answer.HOLDS: 'holds'>, 2, [0, 1, 2])
     """
+    for_ = FunctionClass.of(for_)
     say = progress or (lambda _step, _share: None)
     say("self-attention (1.1)", None)
     violations = self_attention_violations(pattern)
@@ -152,7 +158,7 @@ def assess(
     say("hop count s (1.3)", None)
     hops = hop_count(pattern, strongly_connected=connected, time_limit=time_limit, progress=say)
     star = find_star(pattern, violations)
-    by_reach = reach_theorem(violations, reach, cut, causal_cut, target)
+    by_reach = reach_theorem(violations, reach, cut, causal_cut, for_)
     statements = (
         yun_theorem(violations, path, hops),
         bigbird_theorem(star),
@@ -163,10 +169,10 @@ def assess(
         by_reach.says, Answer.UNDECIDED
     )
     say("layers", None)
-    within = None if layers is None else within_layers(pattern, layers, target, hops)
+    within = None if layers is None else within_layers(pattern, layers, for_, hops)
     return PatternVerdict(
         pattern,
-        target,
+        for_,
         violations,
         path,
         hops,

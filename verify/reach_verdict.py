@@ -48,7 +48,7 @@ class ReachVerdict:
     advice: str
 
 
-def reach_verdict(pattern: SparsityPattern, target: FunctionClass = FunctionClass.ALL) -> ReachVerdict:
+def reach_verdict(pattern: SparsityPattern, for_: FunctionClass | str = FunctionClass.ALL) -> ReachVerdict:
     """Decide universality by Assumption 1.1 and the strong components.
 
     The answer is that of `verify.pattern_verdict.assess`, which looks at every theorem.
@@ -59,14 +59,15 @@ def reach_verdict(pattern: SparsityPattern, target: FunctionClass = FunctionClas
     >>> reach_verdict(fixed(23, w=5)).advice
     'tokens 20..22 are never seen from outside: no connection leaves the last segment'
     """
+    for_ = FunctionClass.of(for_)
     union = pattern.union
     violations = self_attention_violations(pattern)
     components = strong_components(union)
     reach = classify_reach(union, components)
-    causal = target is FunctionClass.CAUSAL
+    causal = for_ is FunctionClass.CAUSAL
     cut = None if causal else closed_set(union, components)
     causal_cut = unseen_predecessor(union, components) if causal else None
-    statement = reach_theorem(violations, reach, cut, causal_cut, target)
+    statement = reach_theorem(violations, reach, cut, causal_cut, for_)
     answer = ANSWERS.get(statement.says, Answer.UNDECIDED)
     advice = ""
     if cut is not None:

@@ -44,7 +44,7 @@ def check_repair(
     original: SparsityPattern,
     found: Repair,
     *,
-    target: FunctionClass = FunctionClass.ALL,
+    for_: FunctionClass | str = FunctionClass.ALL,
     theorem: str = "reach",
     time_limit: float = 10.0,
     progress: Callable[[str, float | None], None] | None = None,
@@ -66,7 +66,7 @@ def check_repair(
     wrong = _not_the_additions(original, repaired, found.added)
     if wrong:
         return RepairCheck(Answer.FAILS, None, wrong)
-    verdict = assess(repaired, target=target, time_limit=time_limit, progress=progress)
+    verdict = assess(repaired, for_=for_, time_limit=time_limit, progress=progress)
     if theorem == "reach":
         return RepairCheck(verdict.universal, verdict, verdict.statements[-1].why)
     yun = verdict.statements[0]

@@ -13,7 +13,6 @@ from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_tex
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_heads
-from theory.theorems import FunctionClass
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ __all__ = ["command"]
 )
 def command(
     source: str,
-    target: str,
+    for_: str,
     heads_wanted: str,
     layers: int | None,
     growth: bool,
@@ -67,7 +66,7 @@ def command(
         verdicts = [
             (
                 numbers,
-                assess(pattern, target=FunctionClass(target), layers=layers, time_limit=time_limit, progress=say),
+                assess(pattern, for_=for_, layers=layers, time_limit=time_limit, progress=say),
             )
             for numbers, pattern in heads
         ]

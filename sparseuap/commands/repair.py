@@ -47,7 +47,7 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
 @options.json_wanted
 def command(
     source: str,
-    target: str,
+    for_: str,
     keep_causal: bool,
     theorem: str,
     layer: int | None,
@@ -60,14 +60,14 @@ def command(
     Exit status: 0 repaired, or nothing to do; 1 no repair exists; 2 bad input; 3 not found or not confirmed in
     time.
     """
-    functions = FunctionClass(target)
+    functions = FunctionClass(for_)
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
         say("searching")
         found = repair(
             pattern,
-            target=functions,
+            for_=functions,
             theorem="paper" if theorem == "paper" else "reach",
             keep_causal=keep_causal,
             layer=layer,
@@ -76,16 +76,16 @@ def command(
         checked = None
         if found.pattern is not None:
             checked = check_repair(
-                pattern, found, target=functions, theorem=theorem, time_limit=time_limit, progress=say
+                pattern, found, for_=functions, theorem=theorem, time_limit=time_limit, progress=say
             )
             if checked.answer is Answer.FAILS:
                 raise RuntimeError(f"the repair of {source} does not pass its check: {checked.why}")
             if file is not None and checked.answer is Answer.HOLDS:
                 _write(found.pattern, source, len(found.added), file)
     if json_wanted:
-        click.echo(json.dumps(_as_json(source, pattern, target, theorem, found, checked), indent=2))
+        click.echo(json.dumps(_as_json(source, pattern, for_, theorem, found, checked), indent=2))
     else:
-        click.echo("\n".join(_lines(source, target, theorem, found, checked, file)))
+        click.echo("\n".join(_lines(source, for_, theorem, found, checked, file)))
     return options.EXIT[found.answer if checked is None else checked.answer]
 
 
@@ -106,7 +106,7 @@ def _write(pattern: SparsityPattern, source: str, added: int, file: Path) -> Non
 
 
 def _as_json(
-    source: str, pattern: SparsityPattern, target: str, theorem: str, found: Repair, checked: RepairCheck | None
+    source: str, pattern: SparsityPattern, for_: str, theorem: str, found: Repair, checked: RepairCheck | None
 ) -> dict[str, Any]:
     from sparseuap.check_report import as_json
 
@@ -116,7 +116,7 @@ def _as_json(
         "counting": "tokens and patterns from 0",
         "n": pattern.n,
         "p": pattern.p,
-        "for": target,
+        "for": for_,
         "theorem": theorem,
         "repaired": None if checked is None else checked.answer.as_json(),
         "possible": found.answer.as_json(),
@@ -132,13 +132,13 @@ def _as_json(
 
 
 def _lines(
-    source: str, target: str, theorem: str, found: Repair, checked: RepairCheck | None, file: Path | None
+    source: str, for_: str, theorem: str, found: Repair, checked: RepairCheck | None, file: Path | None
 ) -> Iterator[str]:
     if checked is None or found.pattern is None:
         yield f"{source}: {found.why}."
         return
     count = len(found.added)
-    aim = f"{THEOREMS[theorem]}, {target} continuous functions"
+    aim = f"{THEOREMS[theorem]}, {for_} continuous functions"
     if not count:
         yield f"{source}: nothing to add ({aim})."
         yield _sentence(found.why)

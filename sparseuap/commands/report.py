@@ -16,7 +16,6 @@ from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run
 from sparseuap.report_page import Report, page
 from theory.patterns import PatternError
 from theory.readers.source import read_source
-from theory.theorems import FunctionClass
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.proof import Proof
@@ -27,14 +26,7 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("source")
 @click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Folder for index.html.")
-@click.option(
-    "--for",
-    "functions",
-    type=click.Choice([item.value for item in FunctionClass]),
-    default=FunctionClass.ALL.value,
-    show_default=True,
-    help="The continuous functions to approximate, as for check.",
-)
+@shared.for_functions
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model, as for check.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
 @click.option("--d", "d", type=click.IntRange(min=1), help=f"Embedding size; 1 for at most {SMALL} tokens.")
@@ -74,7 +66,7 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
             raise PatternError(str(error)) from error
         verdict = assess(
             pattern,
-            target=FunctionClass(options["functions"]),
+            for_=options["for_"],
             layers=options["layers"],
             time_limit=options["time_limit"],
             progress=say,

@@ -36,7 +36,7 @@ WORDS = {"holds": "universal", "fails": "NOT universal", "undecided": "undecided
 @click.option("--full", is_flag=True, help="Look at every assumption and theorem, as `check` does (slower).")
 @options.time_limit(1.0, "With --full: seconds for each hard question at each length.")
 @options.json_wanted
-def command(source: str, lengths: str, target: str, full: bool, time_limit: float, json_wanted: bool) -> int:
+def command(source: str, lengths: str, for_: str, full: bool, time_limit: float, json_wanted: bool) -> int:
     """Check the pattern SOURCE at many sequence lengths and say at which it breaks.
 
     SOURCE is a family (fixed:w=5) or module:callable?w=5; its n is replaced by each length in turn. The verdict is
@@ -44,7 +44,7 @@ def command(source: str, lengths: str, target: str, full: bool, time_limit: floa
 
     Exit status: 0 universal at every length that the source admits, 1 not at some, 2 bad input, 3 undecided.
     """
-    chosen, functions = parse_lengths(lengths), FunctionClass(target)
+    chosen, functions = parse_lengths(lengths), FunctionClass(for_)
     rows: list[dict[str, Any]] = []
     with Steps() as say:
         for number, n in enumerate(chosen):
@@ -58,10 +58,10 @@ def command(source: str, lengths: str, target: str, full: bool, time_limit: floa
         if any(row["state"] == state for row in rows)
     }
     if json_wanted:
-        data = {"source": source, "for": target, "lengths": len(rows), "summary": summary, "results": rows}
+        data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
     else:
-        click.echo("\n".join(_lines(source, target, rows, summary, full)))
+        click.echo("\n".join(_lines(source, for_, rows, summary, full)))
     return 1 if "fails" in summary else 3 if "undecided" in summary else 0
 
 
@@ -87,7 +87,7 @@ def _row(source: str, n: int, functions: FunctionClass, full: bool, time_limit: 
 def _assumptions(pattern: SparsityPattern, functions: FunctionClass, time_limit: float) -> dict[str, Any]:
     from verify.pattern_verdict import assess
 
-    verdict = assess(pattern, target=functions, time_limit=time_limit)
+    verdict = assess(pattern, for_=functions, time_limit=time_limit)
     return {
         "assumption_1_1": not verdict.violations.size,
         "assumption_1_2": verdict.path.answer.as_json(),
@@ -98,10 +98,10 @@ def _assumptions(pattern: SparsityPattern, functions: FunctionClass, time_limit:
 
 
 def _lines(
-    source: str, target: str, rows: list[dict[str, Any]], summary: dict[str, str], full: bool
+    source: str, for_: str, rows: list[dict[str, Any]], summary: dict[str, str], full: bool
 ) -> Iterator[str]:
     first, last = rows[0]["n"], rows[-1]["n"]
-    yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {target} continuous functions"
+    yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {for_} continuous functions"
     for state, said in summary.items():
         found = [row for row in rows if row["state"] == state]
         yield f"  {WORDS[state]:14} {said} ({len(found)} of {len(rows)})"

@@ -32,7 +32,7 @@ SELF = "every missing self-loop is forced"
 def repair(
     pattern: SparsityPattern,
     *,
-    target: FunctionClass = FunctionClass.ALL,
+    for_: FunctionClass | str = FunctionClass.ALL,
     theorem: Theorem = "reach",
     keep_causal: bool = False,
     layer: int | None = None,
@@ -50,7 +50,7 @@ def repair(
 
     Parameters
     ----------
-    target
+    for_
         The functions to approximate.
     theorem
         The theorem to satisfy.
@@ -70,8 +70,8 @@ def repair(
     Raises
     ------
     PatternError
-        If there is no such pattern, nothing causal to keep, or the paper's theorem is asked about causal
-        functions.
+        If there is no such pattern or class of functions, nothing causal to keep, or the paper's theorem is asked
+        about causal functions.
 
     Examples
     --------
@@ -82,12 +82,13 @@ def repair(
     >>> found.added.tolist(), found.optimal
     ([[1, 19, 22]], True)
     """
+    for_ = FunctionClass.of(for_)
     number = pattern.p - 1 if layer is None else layer
     if not 0 <= number < pattern.p:
         raise PatternError(f"no pattern {number}: patterns are 0..{pattern.p - 1}")
     if theorem not in ("reach", "paper"):
         raise PatternError(f"unknown theorem {theorem!r}: reach or paper")
-    if theorem == "paper" and target is FunctionClass.CAUSAL:
+    if theorem == "paper" and for_ is FunctionClass.CAUSAL:
         raise PatternError("the paper's Theorem 1 is about all functions: for causal ones ask for --theorem reach")
     if not time_limit >= 0:
         raise PatternError(f"the time limit must be at least 0 seconds, got {time_limit}")
@@ -97,7 +98,7 @@ def repair(
         if later.size:
             query, key = union.queries[later[0]], union.keys[later[0]]
             raise PatternError(f"the pattern is not causal (token {query} attends to {key}): drop --keep-causal")
-        if target is FunctionClass.ALL and pattern.n > 1:
+        if for_ is FunctionClass.ALL and pattern.n > 1:
             why = (
                 f"no causal pattern is universal for all functions: token 0 never sees token {pattern.n - 1}, "
                 "which comes after it, whatever is added; ask for causal functions, or drop --keep-causal"
@@ -107,7 +108,7 @@ def repair(
     if theorem == "paper":
         edges, lower, path, why = _for_paper(pattern, deadline)
     else:
-        edges, lower, why = _for_reach(union, target, keep_causal, deadline)
+        edges, lower, why = _for_reach(union, for_, keep_causal, deadline)
         path = None
     return _add(pattern, edges, lower, path, why, number)
 
@@ -138,12 +139,12 @@ def _unseeing(rows: Connections) -> list[int]:
 
 
 def _for_reach(
-    union: Connections, target: FunctionClass, rising: bool, deadline: Deadline
+    union: Connections, for_: FunctionClass, rising: bool, deadline: Deadline
 ) -> tuple[list[Edge], int, str]:
     components = strong_components(union)
     if components.count == 1:
         return [], 0, "the union digraph is strongly connected already"
-    if target is FunctionClass.ALL:
+    if for_ is FunctionClass.ALL:
         graph = Condensation(components.count, *condense(components.labels, union.keys, union.queries))
         edges = _between(union, components, strong_additions(graph))
         ins, outs = (len(ends) + len(graph.isolated) for ends in (graph.sources, graph.sinks))
