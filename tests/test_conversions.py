@@ -40,7 +40,7 @@ def pairs(pattern):
     return {(a, k, j) for a in range(pattern.p) for k in n for j in n if pattern.attends(k, j, layer=a)}
 
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 @quick

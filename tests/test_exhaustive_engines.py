@@ -324,7 +324,7 @@ def experiments(draw: st.DrawFn) -> tuple[SparsityPattern, int, int, dict[str, A
 
 
 @given(experiments(), st.integers(1, 2), st.integers(1, 5))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 def test_a_clean_result_is_a_proof_whatever_the_constants(
     experiment: tuple[SparsityPattern, int, int, dict[str, Any]], low: int, blocks: int
 ) -> None:
@@ -343,7 +343,7 @@ def test_a_clean_result_is_a_proof_whatever_the_constants(
 
 
 @given(experiments(), st.data())
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_the_engines_agree_where_no_proof_applies(
     experiment: tuple[SparsityPattern, int, int, dict[str, Any]], data: st.DataObject
 ) -> None:
@@ -451,7 +451,7 @@ def test_other_stages_are_refused() -> None:
 
 
 @given(st.integers(2, 6), st.lists(st.integers(-80, 80), min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_a_form_declared_one_to_one_is(levels: int, weights: list[int]) -> None:
     boxes = itertools.product(range(levels), repeat=len(weights))
     values = [sum(w * x for w, x in zip(weights, entries, strict=True)) for entries in boxes]
@@ -467,7 +467,7 @@ def test_a_form_declared_one_to_one_is(levels: int, weights: list[int]) -> None:
     st.permutations(range(4)),
     st.lists(st.integers(-30, 30).filter(bool), min_size=4, max_size=4),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 def test_a_unit_times_each_power_of_k_is_declared_one_to_one(
     levels: int, exponents: list[int], units: list[int]
 ) -> None:
@@ -778,7 +778,7 @@ def test_fingerprint_weights_are_splitmix64_made_odd() -> None:
     st.integers(0, 2**900),
     st.none() | st.text(),
 )
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=50)
 def test_results_survive_json(
     number: int, fingerprint: int, gap: int | None, largest: int, stopped: str | None
 ) -> None:

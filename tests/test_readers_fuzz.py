@@ -49,7 +49,7 @@ def good_files():
 
 FILES = good_files()
 OPTIONS = [{}, {"true": "attend"}, {"zero": "attend"}]
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -179,7 +179,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_any_json_in_any_place_is_refused_or_true(data: st.DataObject) -> None:
     certificate = data.draw(st.sampled_from(POOL))
