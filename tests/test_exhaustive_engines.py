@@ -561,7 +561,38 @@ def test_which_blocks_are_regular(rows: list[list[int]], windows: list[Any], bas
     ranges, fired = np.stack((values.min(axis=1), values.max(axis=1)), axis=1), np.zeros(3, dtype=bool)
     spare = np.zeros((kernel.SPARE, 2), dtype=np.int64)
     table = np.array(windows, dtype=np.int64)
-    assert kernel._shift(values, ranges, _attended(DENSE), table, fired, spare, base) == gap
+    assert kernel._shift(values, ranges, _attended(DENSE), table, fired, spare, base, 999) == gap
+
+
+@pytest.mark.parametrize(("limit", "gap"), [(120, 18), (119, -1)])
+def test_a_shift_that_could_pass_the_limit_is_not_regular(limit: int, gap: int) -> None:
+    """By the ends of the rows the last shift brings 7 to 7 + 4 (32 - 4) = 119 at most; 32 bits must hold it."""
+    kernel = pytest.importorskip("verify.exhaustive.kernel")
+    from verify.exhaustive.kernel_engine import _attended
+
+    values = np.array([[8, 9], [0, 3], [4, 7]], dtype=np.int32)
+    ranges, fired = np.stack((values.min(axis=1), values.max(axis=1)), axis=1).astype(np.int64), np.zeros(3, bool)
+    spare, table = np.zeros((kernel.SPARE, 2), dtype=np.int32), np.array([FIRST, SECOND], dtype=np.int64)
+    assert kernel._shift(values, ranges, _attended(DENSE), table, fired, spare, 200, limit) == gap
+
+
+@pytest.mark.parametrize("spec", ["star:n=4,w=1", "ring:n=5", "strided:n=5,w=2"])
+@pytest.mark.parametrize("levels", [2, 3, 4])
+def test_rows_of_32_and_of_64_bits_give_the_same_shards(
+    spec: str, levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    from verify.exhaustive import kernel_engine
+
+    def swept(short: int) -> tuple[Any, list[ShardResult]]:
+        kernel_engine._tables.cache_clear()
+        monkeypatch.setattr(kernel_engine, "SHORT", short)
+        case = sweep_case(build_mapping(parse_family(spec), 1, levels, "merged"))
+        return kernel_engine._tables(case)[0].form.dtype, shards(kernel_engine.KernelEngine(), case)
+
+    (narrow, found), (wide, same) = swept(2**28), swept(0)
+    assert (narrow, wide) == (np.int32, np.int64)
+    assert found == same
 
 
 def test_cases_without_regular_blocks() -> None:
