@@ -4,8 +4,10 @@ A row holds one token's number, or one digit of it, for all inputs of a block. W
 known from the least and the greatest number of a row; what a block costs are maxima and minima over attended sets.
 A block is regular if every window holds a whole row or none of it, every token but gamma(1) fires once, alone and
 to above all others, and 0 <= z~ < c. Then no hardmax meets a tie, and one input's ids differ in the digit of
-weight c^0. Rows are of 32 bits where c leaves room for sums: a vector holds twice as
-many, and their maximum is one instruction on every processor, which that of 64-bit integers is on AVX-512 only.
+weight c^0.
+
+Rows are of 32 bits where c leaves room for sums: a vector holds twice as many numbers, and their maximum is one
+instruction on every processor; that of 64-bit integers is one on AVX-512 only.
 
 All in one file: numba's cache on disk looks at a function's own file only, not at those that it calls.
 """
@@ -232,7 +234,7 @@ def _reaches(ranges: Rows, keys: Rows, begin: int, end: int, token: int, factor:
     low, high = ranges[token, 0], ranges[token, 1]
     for place in range(TOGETHER * begin, TOGETHER * end):
         low, high = min(low, ranges[keys[place], 0]), max(high, ranges[keys[place], 1])
-    return int(high + factor * (high - low))
+    return int(ranges[token, 1] + factor * (high - low))
 
 
 @_compiled
