@@ -6,18 +6,19 @@ A certificate that is not of this form is unreadable, which is different from fa
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.patterns import PatternError
+from theory.readers.guard import regular_file
 from verify import certificate_kinds as kinds
 from verify.certificate_kinds import UnreadableCertificate, shown
 
 if TYPE_CHECKING:
-    import os
-
     from theory.patterns import IntArray
     from verify.certificate_kinds import Kind
 
@@ -32,19 +33,17 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     UnreadableCertificate
-        If the file cannot be read, exceeds `LARGEST_FILE` bytes, or is not one JSON object in UTF-8 without
-        duplicate keys, NaN or infinities.
+        If the file cannot be read, is no regular file (a pipe, a device), exceeds `LARGEST_FILE` bytes, or is not
+        one JSON object in UTF-8 without duplicate keys, NaN or infinities.
     """
     name = shown(str(path))
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        regular_file(os.fspath(path), LARGEST_FILE)  # a pipe or a device would never end
+        content = Path(path).read_bytes()
     except OSError as error:
         raise UnreadableCertificate(f"cannot read {name}: {error.strerror}") from error
-    except ValueError as error:
+    except PatternError as error:
         raise UnreadableCertificate(f"cannot read {name}: {error}") from error
-    if len(content) > LARGEST_FILE:
-        raise UnreadableCertificate(f"{name} is larger than {LARGEST_FILE} bytes: no certificate is")
     try:
         data = json.loads(content.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError:
@@ -79,10 +78,13 @@ class Form:
 
     Parameters
     ----------
+    source
+        Where the pattern is said to come from.
     pattern, claims, evidence
         The three parts of the certificate.
     """
 
+    source: str = ""
     pattern: dict[str, Any] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
     evidence: dict[str, Any] = field(default_factory=dict)
@@ -152,7 +154,8 @@ def read_form(certificate: object) -> Form:
         claims=_claims(form),
         evidence=_evidence(form),
     )(certificate, "certificate")
-    form.pattern, form.claims, form.evidence = fields["pattern"], fields["claims"], fields["evidence"]
+    form.source, form.pattern = fields["source"], fields["pattern"]
+    form.claims, form.evidence = fields["claims"], fields["evidence"]
     return form
 
 
