@@ -93,10 +93,14 @@ class HeadPatterns:
         Raises
         ------
         PatternError
-            If there is no such head.
+            If there is no such head, or one pattern for all heads, so that there is nothing to choose.
         """
         if head is None:
             return self
+        if len(self.heads) == 1:
+            raise PatternError(
+                f"head={head} chooses among heads, but this has one pattern for all: leave head out"
+            )
         if head == "union":
             return replace(self, heads=(self.union(),))
         if not (head.isascii() and head.isdigit() and int(head) < len(self.heads)):

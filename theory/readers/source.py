@@ -100,7 +100,7 @@ def _read_one(source: str) -> HeadPatterns:
     from theory.readers.libraries import LIBRARIES, read_library
 
     if os.path.isfile(source):
-        return HeadPatterns((read_file(source),))
+        return read_file(source)
     if head in LIBRARIES and rest:
         place, mark, query = rest.partition("?")
         with reading(f"{head}:{place}"):
@@ -109,7 +109,7 @@ def _read_one(source: str) -> HeadPatterns:
     if extension(place) in READERS or os.path.exists(place):
         with reading(place):
             options = _options(query, mark)
-        return HeadPatterns((read_file(place, options),))
+        return read_file(place, options)
     from theory.readers.modules import MODULE, MissingModuleError, read_module
 
     if MODULE.fullmatch(place):
