@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,16 +52,21 @@ def command(
 ) -> int:
     """Check Assumptions 1.1-1.3 and every theorem on the pattern SOURCE.
 
-    SOURCE is a family (star:n=16,w=1; see `sparseuap families`), a file (.json, .npz, .npy, .mtx, .graphml, edge
-    list), a library's own form (flex:module:mask_mod?n=64, hf:config.json?n=64, layout:module:object?n=64,
-    flash:left,right?n=64), or module:callable?n=64.
+    SOURCE is a family (star:n=16,w=1; see `sparseuap families`), a file (.json, .npz, .npy, .mtx, .graphml, .gml,
+    .adjlist, edge list), a library's own form (flex:module:mask_mod?n=64, hf:config.json?n=64,
+    layout:module:object?n=64, flash:left,right?n=64), or module:callable?n=64.
 
     Exit status: 0 universal for the functions asked for (and, with --layers, seen within that many layers), 1
     not, 2 bad input, 3 undecided. Where heads differ: 1 if one of them is not, else 3 if one is undecided.
     """
     with Steps() as say:
         say("reading the pattern")
-        heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
+        read = read_heads(source)
+        if heads_wanted == "union" and len(read.heads) > 1:
+            read = read.chosen("union")
+        elif heads_wanted == "union":
+            read = replace(read, notes=(*read.notes, "--heads union changes nothing: all heads attend alike"))
+        heads = read.distinct()
         if file is not None and len(heads) > 1:
             raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
         verdicts = [
@@ -73,15 +79,21 @@ def command(
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
-    if len(verdicts) > 1:
-        if json_wanted:
-            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
-        else:
-            click.echo(heads_as_text(verdicts, source, growth=growth))
-    elif json_wanted:
-        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
+    if json_wanted:
+        data = (
+            heads_as_json(verdicts, source, growth=growth)
+            if len(verdicts) > 1
+            else as_json(verdicts[0][1], source, growth=growth)
+        )
+        click.echo(json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2))
     else:
-        click.echo(as_text(verdicts[0][1], source, growth=growth))
+        for note in read.notes:
+            click.echo(f"Note: {note}.")
+        click.echo(
+            heads_as_text(verdicts, source, growth=growth)
+            if len(verdicts) > 1
+            else as_text(verdicts[0][1], source, growth=growth)
+        )
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 

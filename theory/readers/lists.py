@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,7 +144,8 @@ def _layer(rows: list[Any] | tuple[Any, ...], number: int, first: int) -> Connec
             _refuse(keys, n, first, f"pattern {number}, token {query}")
         distinct = sorted(set(keys))
         if len(distinct) < len(keys):
-            twice = next(key for key in distinct if keys.count(key) > 1)
+            ordered = sorted(keys)
+            twice = next(key for key, after in pairwise(ordered) if key == after)
             raise PatternError(
                 f"pattern {number}, token {query}: key {twice} is repeated; each token lists its distinct keys (a"
                 " 0/1 mask belongs in a .npy file, with what 1 means)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import os
 import re
@@ -39,7 +40,8 @@ def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
         ``package.module:name``; a name that is no callable is read as it is.
     options
         Keyword arguments of the callable, read as int, float, bool or else str; except ``true``, ``zero`` and
-        ``masked_below``, which say what the entries of a returned mask mean, and ``head``, which chooses one.
+        ``masked_below``, which say what the entries of a returned mask mean, ``axis`` and ``batch``, which say
+        what its dimensions mean (unless they are parameters of the callable), and ``head``, which chooses one.
 
     Raises
     ------
@@ -48,9 +50,10 @@ def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
     """
     from theory.readers.objects import heads_of
 
-    meaning = {name: text for name, text in options.items() if name in (*MASK_OPTIONS, "head")}
-    arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
     with module_object(source) as target:
+        own = {"axis", "batch"} & set(_parameters(target))
+        meaning = {name: text for name, text in options.items() if name in {*MASK_OPTIONS, "head"} - own}
+        arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
         if callable(target):
             result = call(target, arguments)
         elif arguments:
@@ -58,6 +61,13 @@ def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
         else:
             result = target
         return heads_of(result, meaning, arguments.get("n"))
+
+
+def _parameters(target: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        return ()
 
 
 @contextmanager
@@ -103,7 +113,7 @@ def from_object(value: Any, options: Mapping[str, str], n: object = None) -> Spa
     if _is_a(value, "networkx", "Graph"):
         return _without_options(from_networkx(value), options)
     if hasattr(value, "__array__"):
-        return from_array(value, options)
+        return from_array(value, options).only()
     if callable(value):
         if not isinstance(n, int) or isinstance(n, bool):
             raise PatternError("a mask function does not know the number of tokens: add n, as in ?n=64")

@@ -66,6 +66,8 @@ def read_heads(source: str) -> HeadPatterns:
     >>> read_heads("flash:1,0?n=3").only().to_lists()
     [[[0], [0, 1], [1, 2]]]
     """
+    from dataclasses import replace
+
     from theory.readers.heads import joined
 
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
@@ -77,7 +79,13 @@ def read_heads(source: str) -> HeadPatterns:
             raise PatternError(
                 f"{parts[0]} has n={n}, {part} has n={heads.heads[0].n}: one cycle of patterns needs one n"
             )
-    return joined(read)
+    if whole:
+        return read[0]
+    named = [
+        replace(heads, notes=tuple(f"{part}: {note}" for note in heads.notes))
+        for part, heads in zip(parts, read, strict=True)
+    ]
+    return joined(named)
 
 
 def _read_one(source: str) -> HeadPatterns:
@@ -92,7 +100,7 @@ def _read_one(source: str) -> HeadPatterns:
     from theory.readers.libraries import LIBRARIES, read_library
 
     if os.path.isfile(source):
-        return HeadPatterns((read_file(source),))
+        return read_file(source)
     if head in LIBRARIES and rest:
         place, mark, query = rest.partition("?")
         with reading(f"{head}:{place}"):
@@ -101,7 +109,7 @@ def _read_one(source: str) -> HeadPatterns:
     if extension(place) in READERS or os.path.exists(place):
         with reading(place):
             options = _options(query, mark)
-        return HeadPatterns((read_file(place, options),))
+        return read_file(place, options)
     from theory.readers.modules import MODULE, MissingModuleError, read_module
 
     if MODULE.fullmatch(place):
