@@ -60,7 +60,8 @@ def command(
     """
     with Steps() as say:
         say("reading the pattern")
-        heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
+        read = read_heads(source).chosen("union" if heads_wanted == "union" else None)
+        heads = read.distinct()
         if file is not None and len(heads) > 1:
             raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
         verdicts = [
@@ -73,15 +74,21 @@ def command(
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
-    if len(verdicts) > 1:
-        if json_wanted:
-            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
-        else:
-            click.echo(heads_as_text(verdicts, source, growth=growth))
-    elif json_wanted:
-        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
+    if json_wanted:
+        data = (
+            heads_as_json(verdicts, source, growth=growth)
+            if len(verdicts) > 1
+            else as_json(verdicts[0][1], source, growth=growth)
+        )
+        click.echo(json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2))
     else:
-        click.echo(as_text(verdicts[0][1], source, growth=growth))
+        for note in read.notes:
+            click.echo(f"Note: {note}.")
+        click.echo(
+            heads_as_text(verdicts, source, growth=growth)
+            if len(verdicts) > 1
+            else as_text(verdicts[0][1], source, growth=growth)
+        )
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 

@@ -66,6 +66,8 @@ def read_heads(source: str) -> HeadPatterns:
     >>> read_heads("flash:1,0?n=3").only().to_lists()
     [[[0], [0, 1], [1, 2]]]
     """
+    from dataclasses import replace
+
     from theory.readers.heads import joined
 
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
@@ -77,7 +79,13 @@ def read_heads(source: str) -> HeadPatterns:
             raise PatternError(
                 f"{parts[0]} has n={n}, {part} has n={heads.heads[0].n}: one cycle of patterns needs one n"
             )
-    return joined(read)
+    if whole:
+        return read[0]
+    named = [
+        replace(heads, notes=tuple(f"{part}: {note}" for note in heads.notes))
+        for part, heads in zip(parts, read, strict=True)
+    ]
+    return joined(named)
 
 
 def _read_one(source: str) -> HeadPatterns:
