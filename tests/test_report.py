@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.targets import parse_target
+from constructions.targets import TARGETS, parse_target
 from sparseuap.cli import main
 from sparseuap.report_case import command_lines
 from sparseuap.report_html import Markup, escape, formula, script_json
 from sparseuap.report_page import Report, page
 from sparseuap.report_player import MOST_LAYERS, MOST_TOKENS, player_data
 from theory.families import parse_family
+from theory.probability_maps import parse_map
+from verify.error_study import study_error
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.proof import prove
@@ -296,7 +298,9 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path, capsys: pytest
 def test_command_lines_name_what_was_taken() -> None:
     proof = prove(parse_family("hub:n=4"), d=1, delta="1/2", construction="relay")
     options = {"construction": "auto", "d": None, "delta": None, "target": "a b:f", "seed": 3, "exhaustive": True}
-    lines = command_lines("hub:n=4", options, proof, frozenset({"target", "seed", "exhaustive"}))
+    given = frozenset({"target", "seed", "exhaustive"})
+    study = study_error(proof.mapping.pattern, d=1, levels=2, target=TARGETS["identity"], rho=parse_map("softmax"))
+    lines = command_lines("hub:n=4", options, given, proof=proof, study=study, remedy=None)
     wanted = "--d 1 --delta 1/2 --target 'a b:f' --construction relay"
     assert lines["check"] == "sparseuap check hub:n=4"
     assert lines["prove"] == f"sparseuap prove hub:n=4 {wanted} --exhaustive --seed 3"

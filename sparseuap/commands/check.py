@@ -10,12 +10,15 @@ import click
 
 from sparseuap import options
 from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
+from sparseuap.command_line import of_head
 from sparseuap.progress import Steps
+from sparseuap.remedy import find_remedy
 from theory.patterns import PatternError
 from theory.readers.source import read_heads
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
+    from theory.readers.heads import HeadPatterns
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["command"]
@@ -60,7 +63,8 @@ def command(
     """
     with Steps() as say:
         say("reading the pattern")
-        heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
+        read = read_heads(source)
+        heads = read.chosen("union" if heads_wanted == "union" else None).distinct()
         if file is not None and len(heads) > 1:
             raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
         verdicts = [
@@ -70,19 +74,30 @@ def command(
             )
             for numbers, pattern in heads
         ]
+        say("what would repair it")
+        remedies = [
+            find_remedy(verdict, _named(source, read, heads_wanted, numbers)) for numbers, verdict in verdicts
+        ]
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
     if len(verdicts) > 1:
         if json_wanted:
-            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
+            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth, remedies=remedies), indent=2))
         else:
-            click.echo(heads_as_text(verdicts, source, growth=growth))
+            click.echo(heads_as_text(verdicts, source, growth=growth, remedies=remedies))
     elif json_wanted:
-        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
+        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth, remedy=remedies[0]), indent=2))
     else:
-        click.echo(as_text(verdicts[0][1], source, growth=growth))
+        click.echo(as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0]))
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
+
+
+def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> str | None:
+    """Return the source that names one of the patterns judged, as commands that take a single pattern need it."""
+    if len(read.distinct()) == 1:
+        return source
+    return of_head(source, "union" if wanted == "union" else numbers[0])
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:
