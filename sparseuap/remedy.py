@@ -125,7 +125,7 @@ def find_remedy(verdict: PatternVerdict, source: str | None) -> Remedy | None:
 def _causal_reason(verdict: PatternVerdict) -> str:
     if verdict.for_ is FunctionClass.CAUSAL:
         return ""
-    if verdict.causal_cut is None and not verdict.violations.size:
+    if verdict.universal_causal is Answer.HOLDS:
         return f"It is universal for {FunctionClass.CAUSAL.functions}"
     if verdict.reach in (Reach.CAUSAL, Reach.WITHIN_CAUSAL):
         return f"No key comes after its query, which suits {FunctionClass.CAUSAL.functions}"

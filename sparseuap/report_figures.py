@@ -38,14 +38,16 @@ CAPTIONS = {
         "Depth of the contextual mapping against 1/delta and d",
         "Attention layers of this pattern on log axes, counted on the constructions themselves: where Theorem 1"
         " applies, the paper's p(n-1)/delta^d + s (Lemma 7) and the merged shifts' p(n-1) + s; the relay"
-        " construction, which depends on neither; and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019).",
+        " construction, which depends on neither; and the n/delta^d + 1 of the dense counterpart (Yun et al."
+        " 2019).",
     ),
     "relay": (
         "The relay construction: slots, and who absorbs whom",
         "Left: who absorbs whom (key to query), numbered in the order of the steps. The root of each strong"
-        " component gathers the inputs of the component and of what lies upstream along an in-tree, children before"
-        " parents, and hands the whole along an out-tree, nearest first. Right: the slot [low, low + K^{d digits})"
-        " in which every token's number u^T Z_k lies, step after step, in units of delta on a logarithmic axis,"
+        " component gathers the inputs of the component and of what lies upstream along an in-tree, children"
+        " before parents, and hands the whole along an out-tree, nearest first. Right: the slot"
+        " [low, low + K^{d digits}) in which every token's number u^T Z_k lies, step after step, in units of delta"
+        " on a logarithmic axis,"
         " with an arrow for every step. Slots are disjoint at all times, hence psi (eq. 8) picks the two tokens"
         " that are meant; the last slots hold the ids. This replaces the Hamiltonian path of Assumption 1.2 and is"
         " not in the paper.",

@@ -122,7 +122,9 @@ def test_the_demo_page_is_self_contained_and_light(demo: Path) -> None:
     assert read.tags["figure"] >= 6
     words = " ".join("".join(read.words).split())
     assert "star:n=5,w=1 is universal for all continuous functions." in words
-    assert "Everything checked holds." in words
+    assert (
+        "Everything checked holds for the target sort; the construction is for all continuous functions." in words
+    )
     assert (
         "sparseuap report star:n=5,w=1 --out report --d 1 --delta 1/2 --target sort --construction relay" in words
     )
@@ -299,7 +301,10 @@ def test_command_lines_name_what_was_taken() -> None:
     proof = prove(parse_family("hub:n=4"), d=1, delta="1/2", construction="relay")
     options = {"construction": "auto", "d": None, "delta": None, "target": "a b:f", "seed": 3, "exhaustive": True}
     given = frozenset({"target", "seed", "exhaustive"})
-    study = study_error(proof.mapping.pattern, d=1, levels=2, target=TARGETS["identity"], rho=parse_map("softmax"))
+    softmax, identity = parse_map("softmax"), TARGETS["identity"]
+    study = study_error(
+        proof.mapping.pattern, d=1, levels=2, target=identity, rho=softmax, construction="relay", t=[9]
+    )
     lines = command_lines("hub:n=4", options, given, proof=proof, study=study, remedy=None)
     wanted = "--d 1 --delta 1/2 --target 'a b:f' --construction relay"
     assert lines["check"] == "sparseuap check hub:n=4"
