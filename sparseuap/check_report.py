@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sparseuap.command_line import command_line
 from theory.families import connection_formula
 from theory.graph import Reach
 from theory.hops import growth as grow
@@ -128,6 +129,11 @@ def heads_as_text(
         "The heads differ. Each verdict is about a model in which every head attends like this one; what a token"
         " sees through all heads of a layer is judged by --heads union."
     )
+    if any(remedy is not None and remedy.causal_reason for remedy in remedies):
+        parts += [
+            "For a decoder ask for causal functions:",
+            f"    {command_line('check', source, '--for', 'causal')}",
+        ]
     helped = [(numbers[0], remedy) for (numbers, _), remedy in zip(verdicts, remedies, strict=True) if remedy]
     if helped and helped[0][1].repair_command:
         parts += [f"A head is repaired by itself, here head {helped[0][0]}:", f"    {helped[0][1].repair_command}"]

@@ -49,10 +49,9 @@ def verdict_line(verdict: PatternVerdict, source: str) -> Markup:
 def remedy_part(remedy: Remedy) -> Markup:
     """Return what helps, each command as code."""
     lines = [
-        Markup(f"<br><code>{escape(line.strip())}</code>") if line.startswith(" ") else escape(f"{line} ")
-        for line in remedy.lines()
+        Markup(f"<code>{escape(line.strip())}</code>") if line.startswith(" ") else line for line in remedy.lines()
     ]
-    return Markup(f'<p class="remedy">{join(lines, "")}</p>')
+    return Markup(f'<p class="remedy">{join(lines, "<br>")}</p>')
 
 
 def verdict_part(verdict: PatternVerdict, source: str, remedy: Remedy | None) -> Markup:
