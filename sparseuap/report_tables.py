@@ -7,15 +7,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from sparseuap import check_report, error_report, prove_report
+from sparseuap import check_report, error_report
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
-from theory.theorems import FunctionClass
+from sparseuap.report_layers import layers_part
+from theory.theorems import universal_within
 from theory.verdicts import Answer
 from theory.wording import name_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sparseuap.remedy import Remedy
+    from theory.theorems import Statement
     from verify.error_study import ErrorStudy
     from verify.pattern_verdict import PatternVerdict
     from verify.proof import Proof
@@ -29,23 +32,30 @@ LIBRARIES = ("sparseuap", "numpy", "scipy", "matplotlib", "networkx", "python-sa
 
 def verdict_line(verdict: PatternVerdict, source: str) -> Markup:
     """Return the verdict as one sentence, with the advice that a failing pattern needs."""
-    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.for_]
-    word = {
-        Answer.HOLDS: "is universal",
-        Answer.FAILS: "is not universal",
-        Answer.UNDECIDED: "is not known to be universal",
+    said, word = {
+        Answer.HOLDS: ("universal", "is universal"),
+        Answer.FAILS: ("not universal", "is not universal"),
+        Answer.UNDECIDED: ("undecided", "is not known to be universal"),
     }[verdict.universal]
+    instead = verdict.statements[-1].universal_for
+    tail = f"; it is universal for {instead}" if verdict.universal is Answer.FAILS and instead is not None else ""
     advice = verdict.advice
-    tail = f" {advice[0].upper()}{advice[1:]}." if advice else ""
-    answer = {Answer.HOLDS: "universal", Answer.FAILS: "not universal", Answer.UNDECIDED: "undecided"}
+    tail += f". {advice[0].upper()}{advice[1:]}." if advice else "."
     return Markup(
-        f'<p class="verdict">{badge(answer[verdict.universal])} '
-        f"{escape(source)} {word} for {functions} continuous functions.{escape(tail)}</p>"
+        f'<p class="verdict">{badge(said)} {escape(source)} {word} for {verdict.for_.functions}{escape(tail)}</p>'
     )
 
 
-def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
-    """Return the assumptions with their evidence, and what every theorem says."""
+def remedy_part(remedy: Remedy) -> Markup:
+    """Return what helps, each command as code."""
+    lines = [
+        Markup(f"<code>{escape(line.strip())}</code>") if line.startswith(" ") else line for line in remedy.lines()
+    ]
+    return Markup(f'<p class="remedy">{join(lines, "<br>")}</p>')
+
+
+def verdict_part(verdict: PatternVerdict, source: str, remedy: Remedy | None) -> Markup:
+    """Return what helps, the assumptions with their evidence, and what every theorem says."""
     data = check_report.as_json(verdict, source)
     count = data["connections_formula"]
     connections = f"{number(data['connections'])}, {100 * data['density']:.3g} % of dense"
@@ -67,9 +77,10 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
         ("1.3", "after s layers every token sees every token", badge(verdict.hops.answer.value), verdict.hops.why),
     ]
     theorems = [
-        (item.source, badge(item.says.value), item.functions, formula(item.why)) for item in verdict.statements
+        (item.source, badge(item.says.value), item.functions, formula(_why(item))) for item in verdict.statements
     ]
-    parts: list[object] = [
+    parts: list[object] = [] if remedy is None else [remedy_part(remedy)]
+    parts += [
         facts(
             [
                 ("Tokens n", number(data["n"])),
@@ -101,6 +112,13 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
     return join(parts)
 
 
+def _why(statement: Statement) -> str:
+    """Say why, and for which functions the pattern is universal where they are others than those asked for."""
+    if statement.universal_for in (None, statement.functions):
+        return statement.why
+    return f"{statement.why}; universal for exactly these: {statement.universal_for}"
+
+
 def certificate_part(certificate: dict[str, Any]) -> Markup:
     """Return the certificate: in the page where it is small, and in the file beside it."""
     text = json.dumps(certificate)
@@ -113,21 +131,9 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
     return join([words, Markup(f"<details><summary>The certificate</summary><pre>{escape(text)}</pre></details>")])
 
 
-def proof_part(proof: Proof, target: str) -> Markup:
+def proof_part(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
     """Return what was built, what was run, and every statement that was checked."""
     mapping, ids = proof.mapping, proof.ids
-    used, expected = prove_report.layers(proof)
-    dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
-    rows = [
-        (
-            prove_report.FAMILIES[family],
-            "not built" if used[family] is None else name_number(used[family]),
-            name_number(expected[family]),
-            name_number(dense.get(family)),
-        )
-        for family in prove_report.FAMILIES
-        if expected[family] or used[family]
-    ]
     checks = [
         (
             check.name,
@@ -137,12 +143,8 @@ def proof_part(proof: Proof, target: str) -> Markup:
         )
         for check in proof.checks
     ]
-    word = "Everything checked holds." if proof.holds else "The proof fails on this case."
     parts: list[object] = [
-        Markup(
-            f'<p class="verdict">{badge("holds" if proof.holds else "fails")} {word} '
-            f"Run on {formula(proof.inputs.description)}.</p>"
-        ),
+        _proved(proof, target, verdict),
         facts(
             [
                 ("Embedding size d", mapping.d),
@@ -155,16 +157,9 @@ def proof_part(proof: Proof, target: str) -> Markup:
                 ("How the ids were compared", ids.method),
             ]
         ),
-        table("Layers", ("Step", "Used", "By formula", "Dense Transformer"), rows, "lrrr"),
+        layers_part(proof),
         table("Statements checked", ("Statement", "Result", "Inputs", "What it says"), checks, "llrl"),
     ]
-    if mapping.feed_forward_layers:
-        parts.append(
-            Markup(
-                f"<p>The contextual mapping has {name_number(mapping.feed_forward_layers)} feed-forward layers "
-                "between its attention layers.</p>"
-            )
-        )
     if proof.network is None:
         parts.append(
             Markup("<p>The value mapping was not built: it needs every cell, and a target within reach.</p>")
@@ -177,6 +172,21 @@ def proof_part(proof: Proof, target: str) -> Markup:
             )
         )
     return join(parts)
+
+
+def _proved(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
+    """Say what the run showed and of which functions, without a light that reads as the pattern's verdict."""
+    functions = universal_within(verdict.reach)
+    run = formula(f"Run on {proof.inputs.description}.")
+    if not proof.holds:
+        return Markup(f'<p class="verdict">{badge("fails")} The proof fails on this case. {run}</p>')
+    said = f"Everything checked holds for the target {target}; the construction is for {functions}."
+    if verdict.universal is Answer.HOLDS:
+        return Markup(f'<p class="verdict">{badge("holds")} {escape(said)} {run}</p>')
+    asked = f"It does not make the pattern universal for {verdict.for_.functions}."
+    if verdict.universal is Answer.UNDECIDED:
+        asked = "It does not decide the verdict."
+    return Markup(f'<p class="verdict">{escape(said)} {escape(asked)} {run}</p>')
 
 
 def _gap(proof: Proof) -> tuple[str, str]:

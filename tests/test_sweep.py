@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ def test_causal_functions(run: Any) -> None:
     code, out, _ = run("causal:w=1", "--n", "1:12")
     assert code == 1
     assert "NOT universal  for n = 2..12 (11 of 12)" in out
+    *_, reason, command = out.splitlines()
+    assert reason == "No key comes after its query; for a decoder ask for all causal continuous functions:"
+    assert run(*shlex.split(command)[2:])[0] == 0
+    assert "decoder" not in run("fixed:w=5", "--n", "8:12")[1]
 
 
 def test_lengths_that_the_source_refuses_are_named(run: Any) -> None:

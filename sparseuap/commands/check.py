@@ -11,12 +11,15 @@ import click
 
 from sparseuap import options
 from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
+from sparseuap.command_line import of_head
 from sparseuap.progress import Steps
+from sparseuap.remedy import find_remedy
 from theory.patterns import PatternError
 from theory.readers.source import read_heads
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
+    from theory.readers.heads import HeadPatterns
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["command"]
@@ -76,25 +79,36 @@ def command(
             )
             for numbers, pattern in heads
         ]
+        say("what would repair it")
+        remedies = [
+            find_remedy(verdict, _named(source, read, heads_wanted, numbers)) for numbers, verdict in verdicts
+        ]
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
     if json_wanted:
         data = (
-            heads_as_json(verdicts, source, growth=growth)
+            heads_as_json(verdicts, source, growth=growth, remedies=remedies)
             if len(verdicts) > 1
-            else as_json(verdicts[0][1], source, growth=growth)
+            else as_json(verdicts[0][1], source, growth=growth, remedy=remedies[0])
         )
         click.echo(json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2))
     else:
         for note in read.notes:
             click.echo(f"Note: {note}.")
         click.echo(
-            heads_as_text(verdicts, source, growth=growth)
+            heads_as_text(verdicts, source, growth=growth, remedies=remedies)
             if len(verdicts) > 1
-            else as_text(verdicts[0][1], source, growth=growth)
+            else as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0])
         )
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
+
+
+def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> str | None:
+    """Return the source that names one of the patterns judged, as commands that take a single pattern need it."""
+    if len(read.distinct()) == 1:
+        return source
+    return of_head(source, "union" if wanted == "union" else numbers[0])
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:

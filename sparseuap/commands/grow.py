@@ -11,6 +11,7 @@ import numpy as np
 
 from sparseuap import options
 from sparseuap.progress import Steps
+from sparseuap.text_table import terminal_width
 from theory.patterns import PatternError
 from theory.readers.source import read_source
 from theory.receptive_field import first_seen_by, receptive_field
@@ -148,11 +149,19 @@ def _field_lines(source: str, field: ReceptiveField, layers: int) -> Iterator[st
     else:
         yield f"Every token sees every token after {after} layer{'s' * (after != 1)}."
     if field.first_seen is not None and n <= MATRIX_TOKENS:
-        width = max(len(str(n - 1)), len(str(layers))) + 1
         yield ""
         yield "First layer in which query (row) sees key (column); . for never:"
-        yield " " * (width + 2) + "".join(f"{key:>{width}}" for key in range(n))
-        for query, times in enumerate(field.first_seen.tolist()):
+        yield from _matrix(field.first_seen, layers, terminal_width())
+
+
+def _matrix(first_seen: IntArray, layers: int, room: int | None) -> Iterator[str]:
+    """Yield the matrix; where a line of the terminal is too short for it, some keys after the others."""
+    n = len(first_seen)
+    width = max(len(str(n - 1)), len(str(layers))) + 1
+    across = n if room is None else max(1, (room - width - 2) // width)
+    for start in range(0, n, across):
+        yield " " * (width + 2) + "".join(f"{key:>{width}}" for key in range(start, min(n, start + across)))
+        for query, times in enumerate(first_seen[:, start : start + across].tolist()):
             cells = "".join(f"{t if t >= 0 else '.':>{width}}" for t in times)
             yield f"{query:>{width}} :{cells}"
 

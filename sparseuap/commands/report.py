@@ -12,6 +12,7 @@ from constructions.numbers import ProofError
 from constructions.targets import TargetError
 from sparseuap import options as shared
 from sparseuap.progress import Steps
+from sparseuap.remedy import find_remedy
 from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
 from sparseuap.report_page import Report, page
 from theory.patterns import PatternError
@@ -79,8 +80,10 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
             for name in options
             if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         )
-        commands = command_lines(source, options, proof, given)
-        report = Report(source, verdict, made, proof, study, options["target"], commands, options["seed"])
+        say("what would repair it", None)
+        remedy = find_remedy(verdict, source)
+        commands = command_lines(source, options, given, proof=proof, study=study, remedy=remedy)
+        report = Report(source, verdict, made, proof, study, options["target"], commands, options["seed"], remedy)
         text = page(report, say)
         _write(folder, {"index.html": text, "certificate.json": json.dumps(made) + "\n"})
     click.echo(f"The report is in {folder / 'index.html'}")
