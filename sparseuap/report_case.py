@@ -11,6 +11,7 @@ from constructions.targets import Target, TargetError, parse_target
 from theory.patterns import PatternError
 from theory.probability_maps import parse_map
 from theory.theorems import Says
+from theory.wording import printable
 from verify.lp_box import check_box, on_box
 from verify.lp_norm import check_p
 from verify.proof import Proof, choose_inputs, grid_levels, run_proof
@@ -185,5 +186,5 @@ def command_lines(
             if option in given:
                 words += [FLAGS.get(option, f"--{option}")]
                 words += [] if options[option] is True else [str(options[option])]
-        lines[name] = shlex.join(words)
+        lines[name] = printable(shlex.join(words))
     return lines

@@ -11,8 +11,10 @@ import click
 from sparseuap import options
 from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
 from sparseuap.progress import Steps
+from theory.files import check_output, write_text
 from theory.patterns import PatternError
-from theory.readers.source import read_heads
+from theory.readers.source import read_heads, source_files
+from theory.wording import printable
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def command(
     Exit status: 0 universal for the functions asked for (and, with --layers, seen within that many layers), 1
     not, 2 bad input, 3 undecided. Where heads differ: 1 if one of them is not, else 3 if one is undecided.
     """
+    if file is not None:
+        check_output(file, source_files(source))
     with Steps() as say:
         say("reading the pattern")
         heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
@@ -77,19 +81,15 @@ def command(
         if json_wanted:
             click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
         else:
-            click.echo(heads_as_text(verdicts, source, growth=growth))
+            click.echo(heads_as_text(verdicts, printable(source), growth=growth))
     elif json_wanted:
         click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
     else:
-        click.echo(as_text(verdicts[0][1], source, growth=growth))
+        click.echo(as_text(verdicts[0][1], printable(source), growth=growth))
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:
     from verify.pattern_certificate import certificate
 
-    text = json.dumps(certificate(verdict, source))
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the certificate cannot be written to {file}: {error.strerror}") from error
+    write_text(file, json.dumps(certificate(verdict, source)) + "\n")

@@ -15,6 +15,7 @@ from theory.measures import measure
 from theory.patterns import PatternError
 from theory.readers.source import read_source
 from theory.theorems import Says
+from theory.wording import printable
 from verify.pattern_verdict import assess
 
 __all__ = ["command", "default_sources"]
@@ -137,14 +138,18 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         said = [MARKS[Says(row["theorems"][theorem])] for theorem in THEOREMS]
         table.add_row(*(_cell(key, row) for key in HEADINGS), *said)
-    console = Console()
+    console = Console(markup=False, emoji=False)  # a source's name is no markup
     if not console.is_terminal or console.width < console.measure(table).maximum:
         console.width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
-    console.print(table)
+    with console.capture() as captured:  # its own answer to a broken pipe would be exit status 1
+        console.print(table)
+    click.echo(captured.get(), nl=False)
 
 
 def _cell(key: str, row: dict[str, Any]) -> str:
     value = row[key]
+    if key == "source":
+        return printable(str(value))
     if value is None:
         return "undecided" if key.startswith("assumption") else "-"
     if isinstance(value, bool):

@@ -14,6 +14,7 @@ from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_source
 from theory.theorems import FunctionClass
+from theory.wording import printable
 from verify.reach_verdict import reach_verdict
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
         data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
     else:
-        click.echo("\n".join(_lines(source, for_, rows, summary, full)))
+        click.echo("\n".join(_lines(printable(source), for_, rows, summary, full)))
     return 1 if "fails" in summary else 3 if "undecided" in summary else 0
 
 
