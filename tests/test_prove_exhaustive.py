@@ -215,7 +215,7 @@ def test_torch_without_a_sweep(prove_command: Any) -> None:
         (("--exhaustive", "--jobs", "0"), "jobs must be 1..1024, or -1 for all cores"),
         (("--exhaustive", "--jobs", "2", "--dask", "127.0.0.1:1"), "exclude each other"),
         (("--exhaustive", "--checkpoint", "."), "is a directory"),
-        (("--exhaustive", "--checkpoint", "no/where"), "cannot write checkpoint no/where"),
+        (("--exhaustive", "--checkpoint", "no/where"), "no/where cannot be written"),
         (("--device", "cuda"), "--device cuda needs --backend torch"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_causal_pattern_is_not_repaired_for_all_functions(run: Any) -> None:
         (("ring:n=5", "--keep-causal"), "drop --keep-causal"),
         (("ring:n=5", "--theorem", "paper", "--for", "causal"), "ask for --theorem reach"),
         (("ring:n=5", "--pattern", "1"), "no pattern 1: patterns are 0..0"),
-        (("ring:n=5", "--out", "/no/such/folder/a.json"), "cannot be written to /no/such/folder/a.json"),
+        (("ring:n=5", "--out", "/no/such/folder/a.json"), "/no/such/folder/a.json cannot be written"),
         (("nothing",), "is no source"),
     ],
 )

@@ -307,7 +307,7 @@ def test_bad_options_are_one_line(
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert run("report", "star:n=30,w=1", "--out", str(tmp_path / "file")) == 2
-    assert "the report cannot be written to" in capsys.readouterr().err
+    assert "file is no folder" in capsys.readouterr().err
 
 
 def test_command_lines_name_what_was_taken() -> None:

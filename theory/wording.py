@@ -1,4 +1,4 @@
-"""How tokens are named in sentences: from 0, in ranges, and never a wall of numbers."""
+"""How tokens, numbers and files are named in sentences: from 0, in ranges, no wall of numbers or control codes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,23 @@ import numpy as np
 if TYPE_CHECKING:
     from theory.patterns import IntArray
 
-__all__ = ["EXACT_BITS", "name_grid", "name_number", "name_tokens"]
+__all__ = ["EXACT_BITS", "name_grid", "name_number", "name_tokens", "printable"]
 
 EXACT_BITS = 63
 SHOWN_ENTRIES = 64
+
+
+def printable(text: str) -> str:
+    r"""Return a name as a terminal may be shown it: line ends, control and direction codes, lone bytes escaped.
+
+    Examples
+    --------
+    >>> print(printable("a\n\x1b[31mb\u202e.json"), printable("Größe 1.json"))
+    a\n\x1b[31mb\u202e.json Größe 1.json
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def name_number(number: int | None) -> str:

@@ -14,8 +14,10 @@ from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_tex
 from sparseuap.command_line import of_head
 from sparseuap.progress import Steps
 from sparseuap.remedy import find_remedy
+from theory.files import check_output, write_text
 from theory.patterns import PatternError
-from theory.readers.source import read_heads
+from theory.readers.source import read_heads, source_files
+from theory.wording import printable
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ def command(
     Exit status: 0 universal for the functions asked for (and, with --layers, seen within that many layers), 1
     not, 2 bad input, 3 undecided. Where heads differ: 1 if one of them is not, else 3 if one is undecided.
     """
+    if file is not None:
+        check_output(file, source_files(source))
     with Steps() as say:
         say("reading the pattern")
         read = read_heads(source)
@@ -97,9 +101,9 @@ def command(
         for note in read.notes:
             click.echo(f"Note: {note}.")
         click.echo(
-            heads_as_text(verdicts, source, growth=growth, remedies=remedies)
+            heads_as_text(verdicts, printable(source), growth=growth, remedies=remedies)
             if len(verdicts) > 1
-            else as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0])
+            else as_text(verdicts[0][1], printable(source), growth=growth, remedy=remedies[0])
         )
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
@@ -114,8 +118,4 @@ def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:
     from verify.pattern_certificate import certificate
 
-    text = json.dumps(certificate(verdict, source))
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the certificate cannot be written to {file}: {error.strerror}") from error
+    write_text(file, json.dumps(certificate(verdict, source)) + "\n")

@@ -17,6 +17,7 @@ from theory.measures import measure
 from theory.patterns import PatternError
 from theory.readers.source import read_source
 from theory.theorems import Says
+from theory.wording import printable
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def _mark(theorem: str, row: dict[str, Any]) -> str:
 
 def _cell(key: str, row: dict[str, Any]) -> str:
     value = row[key]
+    if key == "source":
+        return printable(str(value))
     if value is None:
         return "undecided" if key.startswith("assumption") else "-"
     if isinstance(value, bool):

@@ -15,6 +15,7 @@ from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.probability_maps import parse_map
 from theory.readers.source import read_source
+from theory.wording import printable
 from verify.error_study import study_error
 from verify.proof import grid_levels
 
@@ -108,5 +109,5 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(study, source), indent=2, allow_nan=False))
     else:
-        click.echo(as_text(study, source))
+        click.echo(as_text(study, printable(source)))
     return 0

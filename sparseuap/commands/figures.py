@@ -12,7 +12,9 @@ import click
 
 from figures.registry import FIGURES
 from sparseuap.progress import Steps
+from theory.files import check_folder, make_folder, write_text
 from theory.patterns import PatternError
+from theory.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["chosen", "command", "gallery"]
 
+GALLERY = "figures.html"  # index.html is the page of `sparseuap report`
 FORMATS = ("png", "svg", "pdf")  # as figures.style has them, which would load matplotlib here
 STYLE = """
 :root { color-scheme: light dark; --line: #bbb; }
@@ -38,7 +41,7 @@ object { width: 100%; height: 24rem; }
 @click.option("--format", "kind", type=click.Choice(FORMATS), default="svg", show_default=True)
 @click.option("--list", "list_wanted", is_flag=True, help="Name the figures and draw none.")
 def command(names: tuple[str, ...], out: Path | None, kind: str, list_wanted: bool) -> int:
-    """Draw the figures NAME ..., or all, each on a small case of its own, and a gallery of them, index.html.
+    """Draw the figures NAME ..., or all, each on a small case of its own, and a gallery of them, figures.html.
 
     Exit status: 0 drawn, 2 bad input.
     """
@@ -50,9 +53,11 @@ def command(names: tuple[str, ...], out: Path | None, kind: str, list_wanted: bo
         return 0
     if out is None:
         raise PatternError("figures are written to a directory: give it with --out DIR, or ask for --list")
+    check_folder(out, [GALLERY, *(f"{entry.name}.{kind}" for entry in entries)])
     with Steps() as say:
         page = _write_all(entries, out, kind, say)
-    click.echo(f"{len(entries)} figure{'s' * (len(entries) > 1)} in {out}, and the gallery {page}")
+    count = f"{len(entries)} figure{'s' * (len(entries) > 1)}"
+    click.echo(f"{count} in {printable(str(out))}, and the gallery {printable(str(page))}")
     return 0
 
 
@@ -119,13 +124,9 @@ def _write_all(entries: Sequence[FigureEntry], out: Path, kind: str, say: Steps)
     """Write the files and return the gallery's path."""
     from figures.style import save
 
-    page = out / "index.html"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for number, entry in enumerate(entries):
-            say(entry.title, number / len(entries))
-            save(entry.example(), out / f"{entry.name}.{kind}", kind)
-        page.write_text(gallery(entries, kind), encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the figures cannot be written to {out}: {error.strerror}") from error
-    return page
+    make_folder(out)
+    for number, entry in enumerate(entries):
+        say(entry.title, number / len(entries))
+        save(entry.example(), out / f"{entry.name}.{kind}", kind)
+    write_text(out / GALLERY, gallery(entries, kind))
+    return out / GALLERY

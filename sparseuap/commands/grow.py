@@ -12,10 +12,11 @@ import numpy as np
 from sparseuap import options
 from sparseuap.progress import Steps
 from sparseuap.text_table import terminal_width
+from theory.files import check_output
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_source, source_files
 from theory.receptive_field import first_seen_by, receptive_field
-from theory.wording import name_tokens
+from theory.wording import name_tokens, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,8 @@ def command(source: str, layers: int | None, query: int | None, file: Path | Non
     """
     if file is not None and query is not None:
         raise PatternError("--figure shows all tokens: leave out --query")
+    if file is not None:
+        _check_figure(file, source)
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
@@ -70,37 +73,38 @@ def command(source: str, layers: int | None, query: int | None, file: Path | Non
             shown = count if layers is not None else max(1, _last_change(field))
         if file is not None:
             say("drawing")
-            _draw(pattern, source, shown, file)
+            _draw(pattern, printable(source).replace("$", r"\$"), shown, file)
     if query is not None:
         if json_wanted:
             click.echo(json.dumps({**head, "layers": layers, **_query_json(query, first)}, indent=2))
         else:
-            click.echo("\n".join(_query_lines(source, query, first, layers)))
+            click.echo("\n".join(_query_lines(printable(source), query, first, layers)))
     elif json_wanted:
         click.echo(json.dumps({**head, "layers": shown, **_field_json(field, shown)}, indent=2))
     else:
-        click.echo("\n".join(_field_lines(source, field, shown)))
+        click.echo("\n".join(_field_lines(printable(source), field, shown)))
     return 0
 
 
-def _draw(pattern: SparsityPattern, source: str, layers: int, file: Path) -> None:
+def _check_figure(file: Path, source: str) -> None:
+    """Refuse a figure that cannot be written, before the work."""
+    if file.suffix not in (".svg", ".png", ".pdf"):
+        raise PatternError(f"--figure needs a name that ends in .svg, .png or .pdf, got {file}")
+    check_output(file, source_files(source))
+
+
+def _draw(pattern: SparsityPattern, name: str, layers: int, file: Path) -> None:
     """Draw the growth and the matrix of first-seen layers, residual connections included."""
     from figures.reach_growth import LARGEST, draw, first_seen
     from figures.style import save
     from theory.hops import growth
 
-    kind = file.suffix.removeprefix(".")
-    if kind not in ("svg", "png", "pdf"):
-        raise PatternError(f"--figure needs a name that ends in .svg, .png or .pdf, got {file}")
     if pattern.n > LARGEST:
         raise PatternError(f"{pattern.n} tokens: a figure shows at most {LARGEST}; leave out --figure")
     looped = pattern.with_self_loops()
-    matrices = {source: first_seen(looped, layers)}
-    figure = draw({source: growth(pattern, layers, residual=True)}, matrices, pattern.n)
-    try:
-        save(figure, file, kind)
-    except OSError as error:
-        raise PatternError(f"the figure cannot be written to {file}: {error.strerror}") from error
+    matrices = {name: first_seen(looped, layers)}
+    figure = draw({name: growth(pattern, layers, residual=True)}, matrices, pattern.n)
+    save(figure, file, file.suffix.removeprefix("."))
 
 
 def _enough(n: int, p: int) -> int:

@@ -14,8 +14,10 @@ from constructions.targets import TargetError
 from sparseuap import options
 from sparseuap.progress import Steps
 from sparseuap.prove_report import as_json, as_text
+from theory.files import check_output
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_source, source_files
+from theory.wording import printable
 from verify.proof import prove
 
 __all__ = ["command"]
@@ -72,6 +74,8 @@ def command(
     """
     if exhaustive and samples is not None:
         raise PatternError("--exhaustive and --samples exclude each other: leave one out")
+    if checkpoint is not None:
+        check_output(checkpoint, source_files(source, target))
     constants: dict[str, Any] = {}
     if s is not None or tight:
         if construction == "relay":
@@ -104,5 +108,5 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(proof, source, target), indent=2))
     else:
-        click.echo(as_text(proof, source, target))
+        click.echo(as_text(proof, printable(source), target))
     return 0 if proof.holds else 1

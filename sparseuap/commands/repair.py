@@ -10,11 +10,12 @@ import click
 
 from sparseuap import options
 from sparseuap.progress import Steps
-from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.files import check_output, write_text
+from theory.readers.source import read_source, source_files
 from theory.repair import repair
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
+from theory.wording import printable
 from verify.repair_check import check_repair
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def command(
     time.
     """
     functions = FunctionClass(for_)
+    if file is not None:
+        check_output(file, source_files(source))
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
@@ -85,7 +88,7 @@ def command(
     if json_wanted:
         click.echo(json.dumps(_as_json(source, pattern, for_, theorem, found, checked), indent=2))
     else:
-        click.echo("\n".join(_lines(source, for_, theorem, found, checked, file)))
+        click.echo("\n".join(_lines(printable(source), for_, theorem, found, checked, file)))
     return options.EXIT[found.answer if checked is None else checked.answer]
 
 
@@ -99,10 +102,7 @@ def _write(pattern: SparsityPattern, source: str, added: int, file: Path) -> Non
         "orientation": "attends[pattern][query] lists the keys",
         "attends": pattern.to_lists(),
     }
-    try:
-        file.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the repaired pattern cannot be written to {file}: {error.strerror}") from error
+    write_text(file, json.dumps(content) + "\n")
 
 
 def _as_json(
@@ -156,7 +156,7 @@ def _lines(
     state = "passes its check" if checked.answer is Answer.HOLDS else "is not confirmed within the time limit"
     yield f"The repaired pattern {state}: {checked.why}."
     if file is not None and checked.answer is Answer.HOLDS:
-        yield f"Written to {file}."
+        yield f"Written to {printable(str(file))}."
 
 
 def _sentence(text: str) -> str:

@@ -15,8 +15,10 @@ from sparseuap.progress import Steps
 from sparseuap.remedy import find_remedy
 from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
 from sparseuap.report_page import Report, page
+from theory.files import check_folder, make_folder, write_text
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_source, source_files
+from theory.wording import printable
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.proof import Proof
@@ -58,6 +60,9 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
     """
     if options["exhaustive"] and options["samples"] is not None:
         raise PatternError("--exhaustive and --samples exclude each other: leave one out")
+    check_folder(
+        folder, ["index.html", "certificate.json"], source_files(source, options["target"], options["rho"])
+    )
     with Steps() as say:
         say("reading the pattern", None)
         pattern = read_source(source)
@@ -83,19 +88,22 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
         say("what would repair it", None)
         remedy = find_remedy(verdict, source)
         commands = command_lines(source, options, given, proof=proof, study=study, remedy=remedy)
-        report = Report(source, verdict, made, proof, study, options["target"], commands, options["seed"], remedy)
+        report = Report(
+            printable(source),
+            verdict,
+            made,
+            proof,
+            study,
+            options["target"],
+            commands,
+            options["seed"],
+            remedy,
+        )
         text = page(report, say)
-        _write(folder, {"index.html": text, "certificate.json": json.dumps(made) + "\n"})
-    click.echo(f"The report is in {folder / 'index.html'}")
+        make_folder(folder)
+        write_text(folder / "certificate.json", json.dumps(made) + "\n")
+        write_text(folder / "index.html", text)
+    click.echo(f"The report is in {printable(str(folder / 'index.html'))}")
     if shared.EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
         return 1
     return shared.EXIT[verdict.answer]
-
-
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the report cannot be written to {folder}: {error.strerror}") from error

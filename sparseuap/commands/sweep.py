@@ -16,6 +16,7 @@ from theory.graph import Reach
 from theory.patterns import PatternError
 from theory.readers.source import read_source
 from theory.theorems import FunctionClass
+from theory.wording import printable
 from verify.reach_verdict import reach_verdict
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
         data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
     else:
-        click.echo("\n".join(_lines(source, functions, rows, summary, full)))
+        click.echo("\n".join(_lines(printable(source), functions, rows, summary, full)))
         if functions is FunctionClass.ALL and _for_a_decoder(rows):
             click.echo(f"No key comes after its query; for a decoder ask for {FunctionClass.CAUSAL.functions}:")
             click.echo(f"    {command_line('sweep', source, '--n', lengths, '--for', 'causal')}")

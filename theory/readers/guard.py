@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from theory.patterns import PatternError
+from theory.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,15 +34,14 @@ MAX_IDLE_TOKENS = 2**18
 
 def one_line(text: object, limit: int = 400) -> str:
     """Return `text` on one printable line of at most `limit` characters."""
-    words = " ".join(str(text)[: 4 * limit].split())
-    line = "".join(letter if letter.isprintable() else "?" for letter in words)
+    line = printable(" ".join(str(text)[: 4 * limit].split()))
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Turn whatever goes wrong inside into a one-line PatternError that begins with `name`; hush warnings."""
-    start = one_line(name, 200)
+    start = one_line(printable(name), 200)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from theory.readers.heads import HeadPatterns
 
-__all__ = ["read_heads", "read_source"]
+__all__ = ["read_heads", "read_source", "source_files"]
 
 FORMS = (
     "a source is a family (star:n=16,w=1), a file ({}), a library's own form (flex:module:mask_mod?n=64,"
@@ -86,6 +86,23 @@ def read_heads(source: str) -> HeadPatterns:
         for part, heads in zip(parts, read, strict=True)
     ]
     return joined(named)
+
+
+def source_files(*sources: str) -> list[str]:
+    """Return the files that sources or names of Python objects are read from, as far as their text shows it.
+
+    Examples
+    --------
+    >>> source_files("star:n=16,w=1", "no_such_file.json")
+    []
+    """
+    found = []
+    for source in sources:
+        for part in (source, *source.split("+")):
+            place = part.partition("?")[0]
+            modules = [f"{word.replace('.', '/')}.py" for word in place.split(":")]
+            found += [name for name in (part, place, *place.split(":"), *modules) if os.path.isfile(name)]
+    return found
 
 
 def _read_one(source: str) -> HeadPatterns:
