@@ -93,6 +93,18 @@ def test_a_file_without_a_way_back_says_so() -> None:
         refused(f"{source}?{option}=yes", f"{option} must be true or false, got 'yes'")
 
 
+def test_who_asks_for_the_pattern_alone_finds_the_notes_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    file = f"{INPUTS}/F3_karate_nodata.edgelist"
+    read_source(f"{file}?directed=false")
+    assert [LOOPS in line for line in caplog.messages] == [True]
+    assert caplog.messages[0].startswith("Note: ")
+    assert "?directed=false: " in caplog.messages[0]
+    caplog.clear()
+    read_source(f"{file}?directed=false&loops=true")
+    read_heads(file)
+    assert caplog.messages == []
+
+
 @pytest.mark.parametrize(
     ("edges", "said"),
     [

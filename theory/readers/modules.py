@@ -50,10 +50,11 @@ def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
     """
     from theory.readers.objects import heads_of
 
+    meaning = {name: text for name, text in options.items() if name in (*MASK_OPTIONS, "head")}
+    arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
     with module_object(source) as target:
-        own = {"axis", "batch"} & set(_parameters(target))
-        meaning = {name: text for name, text in options.items() if name in {*MASK_OPTIONS, "head"} - own}
-        arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
+        for name in {"axis", "batch"} & set(meaning) & set(_parameters(target)):
+            arguments[name] = argument(meaning.pop(name))
         if callable(target):
             result = call(target, arguments)
         elif arguments:
