@@ -232,6 +232,23 @@ def test_heads_that_are_alike_share_one_pattern() -> None:
     assert reading_of((1, 1, 5, 5), None, None) == reading_of((5, 5), None, None) == ()
 
 
+class Lent:
+    """An array of another library: NumPy may look at it, but it is no ndarray."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.ndim, self.shape = array, array.ndim, array.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
+
+
+def test_arrays_of_other_libraries_follow_the_same_rule() -> None:
+    assert [head.to_lists() for head in heads_of(Lent(BATCH[:1]), {"true": "attend"}).heads] == ROWS
+    assert heads_of([Lent(LOWER), Lent(NEAR)], {"true": "attend"}).only().p == 2
+    with pytest.raises(PatternError, match="masked array"):
+        heads_of(np.ma.masked_array(LOWER, mask=NEAR), {"true": "attend"})
+
+
 def test_tensors_follow_the_same_rule() -> None:
     torch = pytest.importorskip("torch")
     mask = torch.tensor(BATCH)

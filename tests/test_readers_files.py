@@ -465,7 +465,7 @@ ENTITIES = '<!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
         (graphml(""), "no <graph>"),
         (graph(""), "tokens, got 0"),
         (graph('<node id="a"/>'), "node 'a' is no token"),
-        (graph('<node id="1"/>'), r"node 1 is no integer in 0\.\.0"),
+        (graph('<node id="1"/>'), r"node '1' lies outside 0\.\.0"),
         (graph('<node id="0"/><node id="n0"/>'), "two nodes name one token"),
         (graph('<node id="0"/><node id="00"/>'), "node '00' is no token"),
         (graph('<node id="0"/><node id="0"/>'), "node '0' is declared twice"),

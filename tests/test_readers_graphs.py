@@ -93,6 +93,18 @@ def test_a_file_without_a_way_back_says_so() -> None:
         refused(f"{source}?{option}=yes", f"{option} must be true or false, got 'yes'")
 
 
+def test_who_asks_for_the_pattern_alone_finds_the_notes_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    file = f"{INPUTS}/F3_karate_nodata.edgelist"
+    read_source(f"{file}?directed=false")
+    assert [LOOPS in line for line in caplog.messages] == [True]
+    assert caplog.messages[0].startswith("Note: ")
+    assert "?directed=false: " in caplog.messages[0]
+    caplog.clear()
+    read_source(f"{file}?directed=false&loops=true")
+    read_heads(file)
+    assert caplog.messages == []
+
+
 @pytest.mark.parametrize(
     ("edges", "said"),
     [
@@ -284,8 +296,8 @@ def test_gml_labels_are_tokens_where_they_are_numbers(here: Path) -> None:
         ("hello", "malformed"),
         ("graph [", "malformed"),
         (gml(""), "tokens, got 0"),
-        (gml("node [ id 1 ]\nnode [ id 2 ]"), "node 2 is no integer in 0..1"),
-        (gml('node [ id 0 label "0" ]\nnode [ id 1 label "00" ]\nnode [ id 3 label "x" ]'), "no integer in 0..2"),
+        (gml("node [ id 1 ]\nnode [ id 2 ]"), "node '2' lies outside 0..1: number the 2 nodes from 0"),
+        (gml('node [ id 0 label "0" ]\nnode [ id 1 label "00" ]\nnode [ id 3 label "x" ]'), "lies outside 0..2"),
         (gml("node [ id 0 ]\nnode [ id 0 ]"), "duplicated"),
         (gml('node [ id 0 label "0" ]\nnode [ id 1 label "n0" ]'), "two nodes name one token"),
         (gml("node [ id 0 ]\nedge [ source 0 target 1 ]"), "undefined target"),

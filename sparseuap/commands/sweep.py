@@ -14,7 +14,7 @@ from sparseuap.lengths import describe_lengths, parse_lengths, with_length
 from sparseuap.progress import Steps
 from theory.graph import Reach
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_heads
 from theory.theorems import FunctionClass
 from theory.wording import printable
 from verify.reach_verdict import reach_verdict
@@ -73,7 +73,7 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
 
 def _row(source: str, n: int, functions: FunctionClass, full: bool, time_limit: float) -> dict[str, Any]:
     try:
-        pattern = read_source(with_length(source, n))
+        pattern = read_heads(with_length(source, n)).only()  # without its notes, which every length would repeat
     except PatternError as error:
         return {"n": n, "universal": None, "state": "refused", "why": str(error), "advice": None}
     verdict = reach_verdict(pattern, functions)

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.mask_shapes import check_axis, reading_of
+from theory.mask_shapes import as_array, check_axis, reading_of
 from theory.masks import DENSE_LIMIT, additive_heads, boolean_heads
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.graphs import from_edge_index, is_edge_index
@@ -45,7 +45,7 @@ def from_array(array: Any, options: Mapping[str, str]) -> HeadPatterns:
     PatternError
         If nothing, or the wrong thing, is said, or the array is no such mask.
     """
-    given = np.asarray(array)
+    given = as_array(array)
     if given.dtype.kind not in "biuf":
         raise PatternError(f"a mask holds booleans, integers 0 and 1, or floats, not {given.dtype}")
     if given.dtype.kind in "iu" and given.ndim == 2 and 2 in given.shape and given.shape[0] != given.shape[1]:
@@ -60,13 +60,13 @@ def from_array(array: Any, options: Mapping[str, str]) -> HeadPatterns:
                 "a float array is an additive mask, which must say that zero means attend: add ?zero=attend (and"
                 " make a 0.0/1.0 mask boolean first)"
             )
-        heads = additive_heads(array, axis=axis, batch=batch, **_bound(rest))
+        heads = additive_heads(given, axis=axis, batch=batch, **_bound(rest))
     else:
         said = rest.pop("true", None)
         if said not in ("attend", "masked") or rest:
             one = "True" if given.dtype.kind == "b" else "1"
             raise PatternError(f"a mask must say what {one} means: add ?true=attend or ?true=masked")
-        heads = boolean_heads(array, attends=said == "attend", axis=axis, batch=batch)
+        heads = boolean_heads(given, attends=said == "attend", axis=axis, batch=batch)
     return HeadPatterns(tuple(heads), reading_of(given.shape, axis, batch))
 
 

@@ -124,6 +124,9 @@ def _without_data(line: str) -> str:
 def _edge_lines(lines: Iterable[str], data: list[str]) -> Iterator[str]:
     """Yield the lines without edge data; keep the first line that has some in `data`."""
     for line in lines:
+        if "{" not in line:
+            yield line
+            continue
         bare = _without_data(line)
         if not data and len(bare) < len(line):
             data.append(line)

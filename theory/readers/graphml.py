@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from theory.patterns import PatternError
+import numpy as np
+
+from theory.patterns import Connections, PatternError
 from theory.readers.graphs import GRAPH_OPTIONS, as_graph
 from theory.readers.guard import check_options, check_tokens, regular_file
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_gml", "read_graphml"]
 
-GRAPHML_LIMIT = 32 * 2**20
+GRAPHML_LIMIT = 16 * 2**20
 GML_LIMIT = 4 * 2**20
 TOKEN_NAME = re.compile(r"n?(0|[1-9]\d{0,9})", re.ASCII)
 
@@ -30,7 +32,7 @@ def read_graphml(path: str, options: Mapping[str, str]) -> HeadPatterns:
     Raises
     ------
     PatternError
-        If the file is over 32 MiB, no XML, declares a document type or entities, or holds another kind of graph.
+        If the file is over 16 MiB, no XML, declares a document type or entities, or holds another kind of graph.
     """
     check_options(options, GRAPH_OPTIONS, "a GraphML file")
     regular_file(path, GRAPHML_LIMIT)
@@ -72,21 +74,24 @@ def _from_graph(
     graph: Any, names: dict[Any, str], options: Mapping[str, str], notes: tuple[str, ...] = ()
 ) -> HeadPatterns:
     """Read the graph whose nodes have these names, numbers or ``n`` and a number."""
-    import networkx as nx
-
-    from theory.conversions import from_networkx
-
-    check_tokens(graph.number_of_nodes())
+    n = graph.number_of_nodes()
+    check_tokens(n)
     tokens: dict[Any, int] = {}
     for node, name in names.items():
         match = TOKEN_NAME.fullmatch(name)
         if match is None:
             raise PatternError(f"node {name!r} is no token: the ids must be 0..n-1 or n0..n(n-1)")
         tokens[node] = int(match[1])
+        if tokens[node] >= n:
+            raise PatternError(f"node {name!r} lies outside 0..{n - 1}: number the {n} nodes from 0")
     if len(set(tokens.values())) < len(tokens):
         raise PatternError("two nodes name one token: use ids of one style")
-    pattern = from_networkx(nx.relabel_nodes(graph, tokens))
-    return as_graph(pattern.layers, options, declared=graph.is_directed(), notes=notes)
+    ends = np.fromiter((tokens[end] for edge in graph.edges() for end in edge), dtype=np.int64)
+    keys, queries = ends[0::2], ends[1::2]
+    if not graph.is_directed():
+        keys, queries = np.concatenate((keys, queries)), np.concatenate((queries, keys))
+    layer = Connections.from_pairs(n, queries, keys)
+    return as_graph([layer], options, declared=graph.is_directed(), notes=notes)
 
 
 def _declared_nodes(path: str) -> set[str]:

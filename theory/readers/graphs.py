@@ -108,7 +108,7 @@ def _leads_both_ways(layer: Connections) -> bool:
     keys, queries = layer.keys[between].astype(np.int64), layer.queries[between].astype(np.int64)
     listed = queries * layer.n + keys  # sorted, as rows and the keys in them are
     for start in range(0, listed.size, SLICE):
-        wanted = keys[start : start + SLICE] * layer.n + queries[start : start + SLICE]
+        wanted = np.sort(keys[start : start + SLICE] * layer.n + queries[start : start + SLICE])  # kind to caches
         places = np.minimum(np.searchsorted(listed, wanted), listed.size - 1)
         if (listed[places] == wanted).any():
             return True

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.arrays import from_array, from_arrays
 from theory.readers.heads import HeadPatterns, joined
@@ -53,7 +51,7 @@ def _from_masks(value: Any, meaning: Mapping[str, str]) -> HeadPatterns | None:
     """Read a dense mask, or a list of them; None for anything else."""
     several = isinstance(value, (list, tuple))
     masks = [tensor_to_array(one) if is_tensor(one) else one for one in (value if several else [value])]
-    if not masks or not all(isinstance(mask, np.ndarray) and mask.ndim >= 2 for mask in masks):
+    if not masks or not all(hasattr(mask, "__array__") and getattr(mask, "ndim", 0) >= 2 for mask in masks):
         return None
     if not several:
         return from_array(masks[0], meaning)

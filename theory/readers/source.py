@@ -33,6 +33,8 @@ def read_source(source: str) -> SparsityPattern:
         ``module:callable?n=64``. Sources joined with ``+`` give the layers of one cycle, ``a.npz+b.npz``. ``%2B``,
         ``%26`` and the like stand for reserved characters in the value of an option.
 
+    The notes on how it was read are logged as warnings, which go to standard error; `read_heads` returns them.
+
     Raises
     ------
     PatternError
@@ -45,7 +47,16 @@ def read_source(source: str) -> SparsityPattern:
         ...
     theory.connections.PatternError: no_such_file.json: no such file
     """
-    return read_heads(source).only()
+    heads = read_heads(source)
+    pattern = heads.only()
+    if heads.notes:
+        import logging
+
+        from theory.readers.guard import one_line
+
+        for note in heads.notes:
+            logging.getLogger(__name__).warning("Note: %s: %s.", one_line(source, 100), note)
+    return pattern
 
 
 def read_heads(source: str) -> HeadPatterns:
