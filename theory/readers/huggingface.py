@@ -1,7 +1,8 @@
 """Hugging Face configurations, from a local config.json, a dict or a config object: the attention of every layer.
 
-What a field means was read from the models of transformers 5.24. Text tokens without padding are meant; of an
-encoder-decoder model, the self-attention of the encoder. Nothing is downloaded.
+What a field means, and what a model fills in for one that is left out, was read from transformers 5.24, which is
+not needed. Text tokens without padding are meant; of an encoder-decoder model, the self-attention of the encoder.
+Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from theory.families.rows import whole
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.config_fields import Fields
-from theory.readers.config_layers import full, sliding, typed_layers
+from theory.readers.config_files import refuse_deepspeed
+from theory.readers.config_layers import typed_layers, window_layers
 from theory.readers.config_models import (
     bigbird_layers,
     gpt_neo_layers,
@@ -21,7 +23,8 @@ from theory.readers.config_models import (
     longt5_layers,
     reformer_layers,
 )
-from theory.readers.guard import check_tokens, regular_file
+from theory.readers.config_unread import refuse_computed
+from theory.readers.guard import check_tokens, one_line, regular_file
 from theory.readers.heads import cycled
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ MODELS: dict[str, Callable[[Fields, int, Sequence[int] | None], list[Connections
     "longt5": longt5_layers,
     "reformer": reformer_layers,
 }
+"""Models with sparse attention of their own."""
 
 INPUT_DEPENDENT = {
     "nystromformer": "its landmarks are means over the tokens",
@@ -52,7 +56,7 @@ INPUT_DEPENDENT = {
     "fnet": "it mixes tokens by a Fourier transform, without attention",
 }
 
-ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "starcoder2")
+ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "qwen3_moe", "starcoder2")
 """Decoders in which sliding_window, where it is set, holds in every layer, whatever layer_types say."""
 
 
@@ -76,10 +80,12 @@ def read_config(
     with open(place, encoding="utf-8") as file:
         try:
             raw = json.load(file)
-        except ValueError as error:
-            raise PatternError(f"is no JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise PatternError(f"is no JSON: {one_line(error)}") from error
     if not isinstance(raw, dict):
         raise PatternError("a model configuration is a JSON object")
+    if "model_type" not in raw:
+        refuse_deepspeed(raw, str(n))
     return from_config(raw, n, global_tokens=global_tokens, causal=causal)
 
 
@@ -93,8 +99,8 @@ def from_config(
     config
         A dict, as in config.json, or a config object of transformers. Known are GPT-Neo (attention_layers),
         Longformer and LED (attention_window), BigBird (evaluation mode: no random blocks), LongT5 (local),
-        Reformer (local layers), ModernBERT, and every decoder with layer_types, sliding_window,
-        attention_chunk_size.
+        Reformer (local layers), ModernBERT, the decoders of `theory.readers.config_types`, and every other one
+        that lists its layer_types.
     n
         Tokens.
     global_tokens
@@ -105,8 +111,8 @@ def from_config(
     Raises
     ------
     PatternError
-        If the model is unknown, a field is missing (transformers, where installed, fills in defaults), a layer is
-        no attention, or what it attends to depends on the input.
+        If the model is unknown, a field is missing or of the wrong type, a layer is no attention, or what it
+        attends to depends on the input.
 
     Examples
     --------
@@ -118,6 +124,7 @@ def from_config(
     check_tokens(n)
     fields = Fields.of(config).text(MODELS)
     model = fields.model_type
+    refuse_computed(fields)
     if model in INPUT_DEPENDENT:
         raise PatternError(f"a {model} has no fixed sparsity pattern: {INPUT_DEPENDENT[model]}")
     if model in MODELS:
@@ -129,12 +136,5 @@ def from_config(
     if global_tokens is not None:
         raise PatternError(f"a {model} takes no global tokens")
     if model in ALL_SLIDING:
-        window = fields.need("sliding_window")
-        kind = "full_attention" if window is None else "sliding_attention"
-        if set(fields.names("layer_types") or [kind]) != {kind}:
-            raise PatternError(
-                f"a {model} has {kind} in every layer and ignores layer_types: leave them out, or name the model"
-                " whose layers differ (ministral)"
-            )
-        return cycled([full(n, causal=True) if window is None else sliding(n, window, causal=True)])
+        return cycled(window_layers(fields, n, used=model != "qwen3_moe" or fields.flag("use_sliding_window")))
     return cycled(typed_layers(fields, n, causal))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.patterns import Connections, PatternError, SparsityPattern
+from theory.readers.config_files import refuse_configuration
 from theory.readers.guard import check_options, regular_file
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def read_json(path: str, options: Mapping[str, str]) -> SparsityPattern:
     """
     import json
 
-    check_options(options, (), "a JSON file")
     regular_file(path, JSON_LIMIT)
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -50,6 +50,9 @@ def read_json(path: str, options: Mapping[str, str]) -> SparsityPattern:
         raise PatternError(f"is not UTF-8 text: {error}") from error
     except json.JSONDecodeError as error:
         raise PatternError(f"is not complete JSON: {error}") from error
+    if isinstance(content, dict) and "attends" not in content:
+        refuse_configuration(content, path, options.get("n"))
+    check_options(options, (), "a JSON file")
     if isinstance(content, list):
         return from_key_lists(content)
     if isinstance(content, dict):
