@@ -10,9 +10,11 @@ from typing import Any
 
 import deepspeed_layouts
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sparseuap.commands.check import command as check
 from theory.patterns import PatternError
 from theory.readers.config_defaults import DEFAULTS
 from theory.readers.config_types import DECODERS
@@ -82,6 +84,16 @@ def test_sparse_attention_that_is_not_read_is_named_first(name: str, message: st
 def test_only_what_names_no_sparse_attention_is_sent_to_dense(config: dict[str, Any], message: str) -> None:
     with pytest.raises(PatternError, match=message):
         from_config(config, 16)
+
+
+def test_what_the_model_fills_in_is_noted() -> None:
+    source = f"hf:{INPUTS / 'F4_gemma3_4b_s.json'}?n=16"
+    note = "the file leaves to the defaults of gemma3_text: layer_types, sliding_window_pattern=6"
+    assert read_heads(source).notes == (note,)
+    assert CliRunner().invoke(check, [source, "--for", "causal"]).output.startswith(f"Note: {note}.\n")
+    assert read_heads(f"hf:{INPUTS / 'F4_qwen2_7b.json'}?n=16").notes == (
+        "the file leaves to the defaults of qwen2: layer_types",
+    )
 
 
 def test_old_and_new_files_of_one_model() -> None:

@@ -134,7 +134,7 @@ def test_config_files(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(LONGFORMER))
     assert read_source(f"hf:{file}?n=16&global=0") == case("hf_longformer_global0_w4")
-    assert read_config(str(tmp_path), 16) == case("hf_longformer_noglobal_w4")
+    assert read_config(str(tmp_path), 16).only() == case("hf_longformer_noglobal_w4")
     for text, message in (("[]", "JSON object"), ("{", "no JSON"), ('{"model_type": 3}', "model_type")):
         file.write_text(text)
         with pytest.raises(PatternError, match=message):

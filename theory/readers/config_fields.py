@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from theory.patterns import PatternError
@@ -27,7 +27,16 @@ def told(value: object) -> str:
 
 @dataclass(frozen=True)
 class Fields:
-    """Fields by name. `raw`: straight from config.json, so that what it leaves out is the model's own default.
+    """Fields by name.
+
+    Parameters
+    ----------
+    config
+        A dict, or an object of transformers.
+    raw
+        Whether it is straight from config.json, so that what it leaves out is the model's own default.
+    filled
+        What was filled in by such a default so far, for a note.
 
     Examples
     --------
@@ -39,6 +48,7 @@ class Fields:
 
     config: Any
     raw: bool
+    filled: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls, config: Any) -> Fields:
@@ -74,11 +84,17 @@ class Fields:
         value = self.get(name, MISSING)
         if value is MISSING:
             value = DEFAULTS.get(self.model_type, {}).get(name, MISSING)
+            self.fill(f"{name}={told(value)}")
         if value is MISSING:
             raise PatternError(
                 f"a {self.model_type} configuration without {name} says nothing about its attention"
             )
         return value
+
+    def fill(self, what: str) -> None:
+        """Note, once, that `what` is the model's default."""
+        if what not in self.filled:
+            self.filled.append(what)
 
     def number(self, name: str, least: int = 1) -> int:
         """Return a field that has to be a whole number of at least `least`."""

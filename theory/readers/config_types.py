@@ -32,6 +32,7 @@ def layer_kinds(fields: Fields) -> list[str] | None:
     if kinds is None:
         if fields.model_type not in DECODERS:
             return None
+        fields.fill("layer_types")
         depth = fields.number("num_hidden_layers")
         if depth > MAX_LAYERS:
             raise PatternError(f"num_hidden_layers={told(depth)} is over the limit of {MAX_LAYERS} layers")

@@ -84,7 +84,7 @@ def refuse_unread(fields: Fields) -> None:
 
 def _named(config: Any, place: str = "", depth: int = 0) -> Iterator[str]:
     """Yield the fields that name sparse attention, dotted where nested, unless null, false, 0, -1 or empty."""
-    content = config if isinstance(config, dict) else vars(config)
+    content = config if isinstance(config, dict) else getattr(config, "__dict__", {})
     unused = content.get("use_sliding_window") is False
     for name, value in content.items():
         if not isinstance(name, str) or not value or value == -1 or (unused and "window" in name):

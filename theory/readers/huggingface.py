@@ -25,7 +25,7 @@ from theory.readers.config_models import (
 )
 from theory.readers.config_unread import refuse_computed
 from theory.readers.guard import check_tokens, one_line, regular_file
-from theory.readers.heads import cycled
+from theory.readers.heads import HeadPatterns, cycled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,8 +67,8 @@ def is_config(value: object) -> bool:
 
 def read_config(
     path: str, n: int, *, global_tokens: Sequence[int] | None = None, causal: bool | None = None
-) -> SparsityPattern:
-    """Read a config.json, or the one in a folder; see `from_config`.
+) -> HeadPatterns:
+    """Read a config.json, or the one in a folder, with a note of what the model fills in; see `from_config`.
 
     Raises
     ------
@@ -86,7 +86,9 @@ def read_config(
         raise PatternError("a model configuration is a JSON object")
     if "model_type" not in raw:
         refuse_deepspeed(raw, str(n))
-    return from_config(raw, n, global_tokens=global_tokens, causal=causal)
+    pattern, fields = _read(raw, n, global_tokens, causal)
+    left = f"the file leaves to the defaults of {fields.model_type}: {', '.join(fields.filled)}"
+    return HeadPatterns((pattern,), (left,) if fields.filled else ())
 
 
 def from_config(
@@ -120,6 +122,13 @@ def from_config(
     >>> from_config(config, 4).to_lists()[1]
     [[0], [0, 1], [1, 2], [2, 3]]
     """
+    return _read(config, n, global_tokens, causal)[0]
+
+
+def _read(
+    config: Any, n: int, global_tokens: Sequence[int] | None, causal: bool | None
+) -> tuple[SparsityPattern, Fields]:
+    """Return the pattern, and the fields of the model that was read, with what its defaults filled in."""
     n = whole("n", n, 1)
     check_tokens(n)
     fields = Fields.of(config).text(MODELS)
@@ -132,9 +141,10 @@ def from_config(
             raise PatternError(f"the configuration of a {model} says itself what is causal: leave causal out")
         if global_tokens is not None and model not in ("longformer", "led"):
             raise PatternError(f"a {model} takes no global tokens")
-        return cycled(MODELS[model](fields, n, global_tokens))
+        return cycled(MODELS[model](fields, n, global_tokens)), fields
     if global_tokens is not None:
         raise PatternError(f"a {model} takes no global tokens")
     if model in ALL_SLIDING:
-        return cycled(window_layers(fields, n, used=model != "qwen3_moe" or fields.flag("use_sliding_window")))
-    return cycled(typed_layers(fields, n, causal))
+        used = model != "qwen3_moe" or fields.flag("use_sliding_window")
+        return cycled(window_layers(fields, n, used=used)), fields
+    return cycled(typed_layers(fields, n, causal)), fields

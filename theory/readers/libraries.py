@@ -80,7 +80,7 @@ def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
     places = options.get("global")
     tokens = None if places is None else [_number("global", one) for one in places.split(",") if one]
     causal = _flag("causal", options["causal"]) if "causal" in options else None
-    return HeadPatterns((read_config(place, n or 0, global_tokens=tokens, causal=causal),))
+    return read_config(place, n or 0, global_tokens=tokens, causal=causal)
 
 
 def _layout(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
