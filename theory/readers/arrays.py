@@ -15,6 +15,7 @@ import numpy as np
 
 from theory.masks import DENSE_LIMIT, from_additive_mask, from_boolean_mask
 from theory.patterns import Connections, PatternError, SparsityPattern
+from theory.readers.float_masks import zero_one
 from theory.readers.guard import check_options, check_tokens, regular_file
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ MAX_MEMBERS = 4096
 def from_array(array: Any, options: Mapping[str, str]) -> SparsityPattern:
     """Read a dense mask of which the options say what its entries mean.
 
-    ``true=attend`` or ``true=masked`` for booleans and 0/1 integers; ``zero=attend`` for additive floats, with
+    ``true=attend`` or ``true=masked`` for booleans, 0/1 integers and exact 0.0/1.0; ``zero=attend`` for additive
+    floats, with
     ``masked_below=-10000`` if that constant means masked.
 
     Raises
@@ -41,11 +43,13 @@ def from_array(array: Any, options: Mapping[str, str]) -> SparsityPattern:
     dtype = np.asarray(array).dtype
     if dtype.kind not in "biuf":
         raise PatternError(f"a mask holds booleans, integers 0 and 1, or floats, not {dtype}")
-    if dtype.kind == "f":
-        if "true" in options or options.get("zero") != "attend":
+    if dtype.kind == "f" and "true" in options:
+        array = zero_one(array)
+    elif dtype.kind == "f":
+        if options.get("zero") != "attend":
             raise PatternError(
-                "a float array is an additive mask, which must say that zero means attend: add ?zero=attend (and"
-                " make a 0.0/1.0 mask boolean first)"
+                "a float array must say what it means: add ?zero=attend for an additive mask, ?true=attend for one"
+                " of exact 0.0 and 1.0"
             )
         return from_additive_mask(array, zero_means="attend", **_bound(options))
     said = options.get("true")
