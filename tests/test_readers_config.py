@@ -74,7 +74,7 @@ def test_sparse_attention_that_is_not_read_is_named_first(name: str, message: st
         ({"model_type": "llama", "sliding_window": None, "index_topk": 0}, "no sparse attention that is known"),
         ({"model_type": "new", "sliding_window": 4, "use_sliding_window": False}, "no sparse attention that is"),
         ({"model_type": "new", "vision_config": {"window_attention": 4}}, "no sparse attention that is known"),
-        ({"model_type": "new", "sliding_window": 4}, r"not read here \(sliding_window\)"),
+        ({"model_type": "new", "sliding_window": 4}, r"\(sliding_window\), but which .* write layer_types"),
         ({"model_type": "new", "thinker_config": {"text_config": {"sparse_attention": {"a": 1}}}},
          r"not read here \(thinker_config.text_config.sparse_attention\)"),
         ({"model_type": "qwen3_next", "full_attention_interval": 4}, "full_attention_interval: .* a recurrence"),

@@ -196,7 +196,7 @@ BOOLEAN = r"must say what True means: add \?true=attend or \?true=masked"
         (MASK, {"true": "attend", "zero": "attend"}, BOOLEAN),
         (MASK.astype(int), {}, "must say what 1 means"),
         (MASK.astype(float), {}, r"add \?zero=attend"),
-        (MASK.astype(float), {"true": "attend"}, r"add \?zero=attend"),
+        (MASK * 0.5, {"true": "attend"}, "exact 0.0 and 1.0"),
         (MASK.astype(float), {"zero": "attend"}, r"entry \(query 0, key 0\) = 1.0"),
         (MASK.astype(float), {"zero": "masked"}, r"add \?zero=attend"),
         (np.where(MASK, 0, np.nan), {"zero": "attend"}, "= nan"),

@@ -34,7 +34,12 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
 @click.command("repair")
 @click.argument("source")
 @options.for_functions
-@click.option("--keep-causal", is_flag=True, help="Add no connection to a key that comes after its query.")
+@click.option(
+    "--keep-causal/--no-keep-causal",
+    default=None,
+    help="Whether no connection to a key after its query may be added. Default: none, where causal functions are"
+    " asked for and the pattern has none.",
+)
 @click.option(
     "--theorem",
     type=click.Choice(list(THEOREMS)),
@@ -49,7 +54,7 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
 def command(
     source: str,
     for_: str,
-    keep_causal: bool,
+    keep_causal: bool | None,
     theorem: str,
     layer: int | None,
     file: Path | None,

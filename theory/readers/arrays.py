@@ -17,6 +17,7 @@ import numpy as np
 from theory.mask_shapes import as_array, check_axis, reading_of
 from theory.masks import DENSE_LIMIT, additive_heads, boolean_heads
 from theory.patterns import PatternError, SparsityPattern
+from theory.readers.float_masks import zero_one
 from theory.readers.graphs import from_edge_index, is_edge_index
 from theory.readers.guard import check_options, check_tokens, regular_file, whole_number
 from theory.readers.heads import HeadPatterns, joined
@@ -36,9 +37,9 @@ MAX_MEMBERS = 4096
 def from_array(array: Any, options: Mapping[str, str]) -> HeadPatterns:
     """Read a dense mask of which the options say what its entries, and its dimensions, mean.
 
-    ``true=attend`` or ``true=masked`` for booleans and 0/1 integers; ``zero=attend`` for additive floats, with
-    ``masked_below=-10000`` if that constant means masked. ``axis=heads`` or ``axis=layers`` for shape (h, n, n);
-    (b, h, n, n) is batch, head, query, key, with ``batch=0`` where the entries of the batch differ.
+    ``true=attend`` or ``true=masked`` for booleans, 0/1 integers and exact 0.0/1.0; ``zero=attend`` for additive
+    floats, with ``masked_below=-10000`` if that constant means masked. ``axis=heads`` or ``axis=layers`` for shape
+    (h, n, n); (b, h, n, n) is batch, head, query, key, with ``batch=0`` where the entries of the batch differ.
 
     Raises
     ------
@@ -54,11 +55,13 @@ def from_array(array: Any, options: Mapping[str, str]) -> HeadPatterns:
         )
     rest = dict(options)
     axis, batch = _dimensions(rest)
+    if given.dtype.kind == "f" and "true" in rest:
+        given = zero_one(given)
     if given.dtype.kind == "f":
-        if "true" in rest or rest.pop("zero", None) != "attend":
+        if rest.pop("zero", None) != "attend":
             raise PatternError(
-                "a float array is an additive mask, which must say that zero means attend: add ?zero=attend (and"
-                " make a 0.0/1.0 mask boolean first)"
+                "a float array must say what it means: add ?zero=attend for an additive mask, ?true=attend for one"
+                " of exact 0.0 and 1.0"
             )
         heads = additive_heads(given, axis=axis, batch=batch, **_bound(rest))
     else:

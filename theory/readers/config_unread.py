@@ -75,6 +75,11 @@ def refuse_unread(fields: Fields) -> None:
             f"a {fields.model_type} with {_listed(recurrent)}: some of its layers are a recurrence and no"
             " attention with a sparsity pattern"
         )
+    if {"sliding_window", "attention_chunk_size"} & set(named):
+        raise PatternError(
+            f"a {fields.model_type} names sparse attention ({_listed(named)}), but which of its layers have it is"
+            " not known here: write layer_types into the file"
+        )
     if named:
         raise PatternError(
             f"a {fields.model_type} names sparse attention that is not read here ({_listed(named)}): give its mask"
