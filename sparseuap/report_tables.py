@@ -179,7 +179,9 @@ def _proved(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
     functions = universal_within(verdict.reach)
     run = formula(f"Run on {proof.inputs.description}.")
     if not proof.holds:
-        return Markup(f'<p class="verdict">{badge("fails")} The proof fails on this case. {run}</p>')
+        names = ", ".join(check.name for check in proof.checks if check.answer is not Answer.HOLDS)
+        said = f"The proof fails on this case ({names})."
+        return Markup(f'<p class="verdict">{badge("fails")} {escape(said)} {run}</p>')
     said = f"Everything checked holds for the target {target}; the construction is for {functions}."
     if verdict.universal is Answer.HOLDS:
         return Markup(f'<p class="verdict">{badge("holds")} {escape(said)} {run}</p>')
