@@ -1,4 +1,4 @@
-"""The report's part on the proof: what was shown and for which functions, every layer by its own name, the checks."""
+"""The report's part on the proof: what was shown for which functions, every layer by its own name, the checks."""
 
 from __future__ import annotations
 
