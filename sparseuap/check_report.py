@@ -122,7 +122,7 @@ def heads_as_text(
     for (numbers, verdict), remedy in zip(verdicts, remedies, strict=True):
         name = f"{_heads(numbers)}, by itself"
         parts.append(f"{name}\n{'-' * len(name)}\n{as_text(verdict, source, growth=growth)}")
-        if remedy is not None:
+        if remedy is not None and remedy.found is not None:
             parts.append(f"{remedy.sentence()}.")
         parts.append("")
     parts.append(

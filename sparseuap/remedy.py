@@ -47,12 +47,15 @@ class Remedy:
     causal_command: str
 
     def lines(self) -> Iterator[str]:
-        """Say it in a few lines, each command on a line of its own."""
-        if self.causal_reason:
+        """Say it in a few lines, each command, where there is one, on a line of its own."""
+        if self.causal_reason and self.causal_command:
             yield f"{self.causal_reason}; for a decoder ask for those:"
             yield f"    {self.causal_command}"
-        yield f"{self.sentence()}:"
-        yield f"    {self.repair_command}"
+        if self.repair_command:
+            yield f"{self.sentence()}:"
+            yield f"    {self.repair_command}"
+        elif self.found is not None:
+            yield f"{self.sentence()}."
 
     def sentence(self) -> str:
         """Say what to add.
@@ -82,8 +85,8 @@ class Remedy:
                 "orientation": "first lists [pattern, query, key], at most three",
                 "first": self.found.added[:SHOWN].tolist(),
             }
-        hint = {"hint": f"{self.causal_reason}: {self.causal_command}"} if self.causal_reason else {}
-        return {"repair": data, **hint}
+        hint = ": ".join(filter(None, (self.causal_reason, self.causal_command)))
+        return {"repair": data, **({"hint": hint} if self.causal_reason else {})}
 
 
 def find_remedy(verdict: PatternVerdict, source: str | None) -> Remedy | None:

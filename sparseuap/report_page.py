@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sparseuap.report_figures import error_figures, proof_figures, verdict_figures
 from sparseuap.report_html import Markup, escape, join, script_json, section
 from sparseuap.report_player import player_data
+from sparseuap.report_proof import proof_part
 from sparseuap.report_tables import (
     certificate_part,
     error_part,
     how_to_part,
-    proof_part,
     verdict_line,
     verdict_part,
 )

@@ -1,4 +1,4 @@
-"""The report's words and tables: the verdict with its evidence, the proof, the error, how to do it again."""
+"""The report's words and tables: the verdict with its evidence, the error, how to do it again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparseuap import check_report, error_report
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
-from sparseuap.report_layers import layers_part
-from theory.theorems import universal_within
 from theory.verdicts import Answer
-from theory.wording import name_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +18,8 @@ if TYPE_CHECKING:
     from theory.theorems import Statement
     from verify.error_study import ErrorStudy
     from verify.pattern_verdict import PatternVerdict
-    from verify.proof import Proof
 
-__all__ = ["certificate_part", "error_part", "how_to_part", "proof_part", "verdict_line", "verdict_part"]
+__all__ = ["certificate_part", "error_part", "how_to_part", "verdict_line", "verdict_part"]
 
 SHOWN_CERTIFICATE = 60_000  # characters
 SHOWN_TOKENS = 200
@@ -129,73 +125,6 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
     if len(text) > SHOWN_CERTIFICATE:
         return words
     return join([words, Markup(f"<details><summary>The certificate</summary><pre>{escape(text)}</pre></details>")])
-
-
-def proof_part(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
-    """Return what was built, what was run, and every statement that was checked."""
-    mapping, ids = proof.mapping, proof.ids
-    checks = [
-        (
-            check.name,
-            badge(check.answer.value),
-            f"{'all ' if check.exhaustive else ''}{number(check.inputs)}" if check.inputs else "–",
-            formula(check.statement if check.answer is Answer.HOLDS else f"{check.statement}. {check.why}"),
-        )
-        for check in proof.checks
-    ]
-    parts: list[object] = [
-        _proved(proof, target, verdict),
-        facts(
-            [
-                ("Embedding size d", mapping.d),
-                ("Grid step δ", f"1/{mapping.K}"),
-                ("Target f", target),
-                ("Construction", mapping.construction),
-                ("Attention layers", name_number(mapping.attention_layers)),
-                ("Largest id", f"{ids.max_id_bits} bits"),
-                _gap(proof),
-                ("How the ids were compared", ids.method),
-            ]
-        ),
-        layers_part(proof),
-        table("Statements checked", ("Statement", "Result", "Inputs", "What it says"), checks, "llrl"),
-    ]
-    if proof.network is None:
-        parts.append(
-            Markup("<p>The value mapping was not built: it needs every cell, and a target within reach.</p>")
-        )
-    elif proof.network.values.lifted_by:
-        parts.append(
-            Markup(
-                f"<p>One more layer lifts the ids by {name_number(proof.network.values.lifted_by)} δ: some output "
-                "would have landed in the window of an id.</p>"
-            )
-        )
-    return join(parts)
-
-
-def _proved(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
-    """Say what the run showed and of which functions, without a light that reads as the pattern's verdict."""
-    functions = universal_within(verdict.reach)
-    run = formula(f"Run on {proof.inputs.description}.")
-    if not proof.holds:
-        return Markup(f'<p class="verdict">{badge("fails")} The proof fails on this case. {run}</p>')
-    said = f"Everything checked holds for the target {target}; the construction is for {functions}."
-    if verdict.universal is Answer.HOLDS:
-        return Markup(f'<p class="verdict">{badge("holds")} {escape(said)} {run}</p>')
-    asked = f"It does not make the pattern universal for {verdict.for_.functions}."
-    if verdict.universal is Answer.UNDECIDED:
-        asked = "It does not decide the verdict."
-    return Markup(f'<p class="verdict">{escape(said)} {escape(asked)} {run}</p>')
-
-
-def _gap(proof: Proof) -> tuple[str, str]:
-    """Return the smallest gap of two ids; a sweep knows that of one input's ids only, at least."""
-    gap = proof.ids.gap
-    if proof.ids.digest is None:
-        return "Smallest gap of two ids", f"{name_number(gap.across)} δ"
-    least = "unknown" if gap.within is None else f"at least {name_number(gap.within)} δ"
-    return "Smallest gap of two ids of one input", least
 
 
 def error_part(study: ErrorStudy, source: str) -> Markup:

@@ -204,6 +204,11 @@ def test_joined_sources_whose_heads_differ_have_no_command_of_their_own() -> Non
     text = heads_as_text([([0], verdict), ([1], verdict)], "a.npy+b.npy", remedies=[remedy, remedy])
     assert text.count("To repair it, add 1 connection") == 2
     assert [command[0] for command in printed(text)] == ["check"]
+    assert remedy is not None
+    assert list(remedy.lines()) == [
+        "To repair it, add 1 connection, the fewest possible (token 0 attends to token 3)."
+    ]
+    assert remedy.as_json()["repair"]["command"] is None
 
 
 @pytest.mark.parametrize(
