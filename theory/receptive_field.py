@@ -15,6 +15,7 @@ from theory.connections import PatternError
 from theory.hops import numpy_kernels
 from theory.hops.bitsets import count_bits
 from theory.hops.kernels import Stack
+from theory.read_only import ReadOnly
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +31,7 @@ GATHERED = 2**22  # words gathered at once, so that memory stays bounded whateve
 
 
 @dataclass(frozen=True, eq=False)
-class ReceptiveField:
+class ReceptiveField(ReadOnly):
     """How many tokens each token sees, layer by layer.
 
     Parameters
