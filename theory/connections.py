@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from theory.checks import PatternError, check_tokens, index, whole, wholes
 from theory.read_only import read_only
 
 if TYPE_CHECKING:
@@ -20,102 +21,13 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-__all__ = [
-    "MAX_TOKENS",
-    "Connections",
-    "IntArray",
-    "PatternError",
-    "check_tokens_in",
-    "distinct",
-    "index",
-    "whole",
-    "wholes",
-]
+__all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "distinct"]
 
 IntArray = npt.NDArray[np.integer]
 MAX_TOKENS = 2**31 - 1
 SLICE = 2**20  # keys handled at once where a whole-array temporary would double the memory
 ALL_ROWS = 16  # steps up to which the bisection takes all rows at once
 FEW = 8  # candidate hubs up to which one pass over the keys for each beats counting all keys
-
-
-class PatternError(ValueError):
-    """The input is not a sparsity pattern; the message names the culprit and the remedy."""
-
-
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Return `value` as an integer of at least `least`.
-
-    Raises
-    ------
-    PatternError
-        If it is no whole number (True and 2.0 are none either), or too small.
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
-        raise PatternError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
-
-
-def index(value: object, count: int, name: str = "token") -> int:
-    """Return `value` as the number of one of `count` tokens, patterns or the like, from 0.
-
-    Raises
-    ------
-    PatternError
-        If it is none of 0..count - 1, or no integer (True and 1.0 are none either).
-
-    Examples
-    --------
-    >>> index(4, 4)
-    Traceback (most recent call last):
-        ...
-    theory.connections.PatternError: no token 4: tokens are 0..3
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise PatternError(f"no {name} {value!r}: {name}s are the integers 0..{count - 1}")
-    if not 0 <= value < count:
-        raise PatternError(f"no {name} {value}: {name}s are 0..{count - 1}")
-    return int(value)
-
-
-def wholes(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return `values` as a flat array of integers; an empty one may be of any type.
-
-    Raises
-    ------
-    PatternError
-        If they are no whole numbers (booleans and 2.0 are none either), or beyond int64.
-
-    Examples
-    --------
-    >>> wholes("a key", [0, 2]).tolist()
-    [0, 2]
-    >>> wholes("a key", [0, 1.7])
-    Traceback (most recent call last):
-        ...
-    theory.connections.PatternError: a key must be a whole number, got float64 numbers such as 0.0
-    """
-    given = np.asarray(values).ravel()
-    if not given.size:
-        return np.empty(0, dtype=np.int64)
-    if given.dtype.kind not in "iu":
-        raise PatternError(f"{name} must be a whole number, got {given.dtype} numbers such as {given[0]}")
-    if given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
-        raise PatternError(f"{name} is {given.max()}, beyond every token")
-    return given.astype(np.int64)
-
-
-def check_tokens_in(name: str, tokens: IntArray, n: int) -> None:
-    """Refuse tokens outside 0..n-1.
-
-    Raises
-    ------
-    PatternError
-        Naming the first.
-    """
-    outside = np.flatnonzero((tokens < 0) | (tokens >= n))
-    if outside.size:
-        raise PatternError(f"{name} {tokens[outside[0]]} lies outside 0..{n - 1}")
 
 
 def _frozen(array: npt.ArrayLike, dtype: type[np.integer], what: str) -> IntArray:
@@ -201,8 +113,8 @@ class Connections:
         query_array, key_array = wholes("a query", queries), wholes("a key", keys)
         if query_array.size != key_array.size:
             raise PatternError(f"{query_array.size} queries for {key_array.size} keys: give them in pairs")
-        check_tokens_in("query", query_array, n)
-        check_tokens_in("key", key_array, n)
+        check_tokens("query", query_array, n)
+        check_tokens("key", key_array, n)
         flat = distinct(query_array * n + key_array)
         counts = np.bincount(flat // n, minlength=n)
         return cls(np.concatenate(([0], np.cumsum(counts))), (flat % n).astype(np.int32))
@@ -324,7 +236,7 @@ class Connections:
         """
         for name, tokens in (("query", queries), ("key", keys)):
             if tokens.size and not (tokens.min() >= 0 and tokens.max() < self.n):
-                check_tokens_in(name, tokens, self.n)
+                check_tokens(name, tokens, self.n)
         places: type[np.integer] = np.int32 if self.count < 2**30 else np.int64
         low: IntArray = self.indptr[queries].astype(places)
         end: IntArray = self.indptr[queries + 1].astype(places)

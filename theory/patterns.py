@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError, index
+from theory.checks import index
+from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

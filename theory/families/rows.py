@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.connections import whole
+from theory.checks import whole
 from theory.patterns import Connections, IntArray, PatternError
 
 __all__ = ["MAX_FAMILY_BYTES", "admit", "merged", "progressions", "repeated", "whole"]
