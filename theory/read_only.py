@@ -12,7 +12,7 @@ Held = TypeVar("Held")
 
 
 def read_only(value: Held) -> Held:
-    """Return `value` itself; if it is an array, nobody can write through it any more.
+    """Return `value` itself; if it is an array, or a tuple of them, nobody can write through it any more.
 
     Examples
     --------
@@ -21,6 +21,9 @@ def read_only(value: Held) -> Held:
     """
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
+    elif isinstance(value, tuple):
+        for part in value:
+            read_only(part)
     return value
 
 
