@@ -26,7 +26,8 @@ def cell_count(d: int, n: int, levels: int) -> int:
     >>> cell_count(d=2, n=3, levels=2)
     64
     """
-    return int(levels ** (d * n))
+    count: int = int(levels) ** (int(d) * int(n))  # one of NumPy's integers would wrap around
+    return count
 
 
 @overload

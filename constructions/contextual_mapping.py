@@ -16,6 +16,7 @@ from constructions.numbers import ProofError
 from constructions.positional_embedding import initial_interval, positions_along
 from constructions.selective_shift import SelectiveShifts, TokenShift
 from constructions.shift_mapping import ShiftMapping
+from theory.checks import flag
 from theory.graph import self_attention_violations
 from theory.verdicts import Answer
 
@@ -96,7 +97,7 @@ def build_mapping(
     if violations.size:
         layer, token = violations[0].tolist()
         raise _silent(f"Assumption 1.1 fails: token {token} does not attend to itself in pattern {layer}")
-    if s is None and not tight:
+    if not flag("tight", tight) and s is None:
         s = _hop_count(pattern)
     path = _hamiltonian_path(pattern) if gamma is None else _permutation(gamma, pattern.n)
     along = path_patterns(pattern, path) if patterns is None else _checked_patterns(pattern, path, patterns)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from constructions.cells import cell_count, cells
 from theory.graph import reach_of, strong_components
+from theory.read_only import ReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ ROUNDING = 1e-9  # a difference of the target's float output below this is no de
 
 
 @dataclass(frozen=True, eq=False)
-class Dependence:
+class Dependence(ReadOnly):
     """A witness: two grids that differ in one column outside reach(token), and outputs at the token that differ.
 
     Parameters

@@ -16,6 +16,7 @@ from constructions.cells import check_entries
 from constructions.numbers import Integers, ProofError, exact_dtype
 from constructions.positional_embedding import embed, project
 from constructions.stage import run_fused, run_literal
+from theory.read_only import ReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +99,7 @@ class ContextualMapping(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class StagedMapping:
+class StagedMapping(ReadOnly):
     """A contextual mapping given by its stages.
 
     Parameters

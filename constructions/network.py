@@ -21,6 +21,7 @@ from constructions.positional_embedding import embed
 from constructions.quantization import Quantization
 from constructions.targets import TargetError, corner_values
 from constructions.value_mapping import build_value_mapping
+from theory.read_only import ReadOnly
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,7 +40,7 @@ CHUNK = 2**14  # cells run at once
 
 
 @dataclass(frozen=True, eq=False)
-class Output:
+class Output(ReadOnly):
     """What a network makes of inputs.
 
     Parameters

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constructions.contextual_mapping import check_sizes
 from constructions.mapping import StagedMapping
 from constructions.numbers import ProofError
 from constructions.relay_plan import plan_relay
 from constructions.relay_slots import lay_out, words
 from constructions.relay_stage import RelayStage, check_attended
+from theory.checks import index
 from theory.graph import self_attention_violations
 from theory.patterns import PatternError
 from theory.wording import name_number
@@ -154,6 +156,7 @@ def build_relay(
     """
     n = pattern.n
     _check_sizes(n, d, K, root, shared)
+    d, K, root = int(d), int(K), None if root is None else int(root)  # noqa: N806 - NumPy's integers would wrap around
     _check_self_attention(pattern)
     positions = _positions(n, order)
     plan = plan_relay(pattern.union, root, shared, MAX_ID_BITS // (d * (K - 1).bit_length()))
@@ -170,10 +173,9 @@ def build_relay(
 
 
 def _check_sizes(n: int, d: int, levels: int, root: int | None, shared: str | None) -> None:
-    if d < 1 or levels < 2:
-        raise PatternError(f"the construction needs d >= 1 and K >= 2, got d = {d} and K = {levels}")
-    if root is not None and not 0 <= root < n:
-        raise PatternError(f"root {root} is no token: tokens are 0..{n - 1}")
+    check_sizes(d, levels)
+    if root is not None:
+        index(root, n)
     if shared not in (None, "repeat", "once"):
         raise PatternError(f"shared history is coded 'repeat' or 'once', not {shared!r}")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from theory.patterns import IntArray
 
-__all__ = ["TARGETS", "Target", "TargetError", "corner_values", "parse_target"]
+__all__ = ["TARGETS", "Target", "TargetError", "as_target", "corner_values", "parse_target"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -85,20 +85,40 @@ def _polynomial(x: Floats) -> Floats:
     return np.asarray(x - 2 * x**2 + (x**3).mean(axis=-1, keepdims=True))
 
 
+def _identity(x: Floats) -> Floats:
+    return x
+
+
+def _reverse(x: Floats) -> Floats:
+    return x[..., ::-1]
+
+
+def _shift(x: Floats) -> Floats:
+    return np.roll(x, 1, axis=-1)
+
+
+def _sort(x: Floats) -> Floats:
+    return np.sort(x, axis=-1)
+
+
+def _mean(x: Floats) -> Floats:
+    return np.asarray(x.mean(axis=-1, keepdims=True) + 0 * x)
+
+
+def _causal_mean(x: Floats) -> Floats:
+    return np.asarray(np.cumsum(x, axis=-1) / np.arange(1, x.shape[-1] + 1))
+
+
 TARGETS = {
     target.name: target
-    for target in (
-        Target("identity", lambda x: x, "f(X) = X"),
-        Target("reverse", lambda x: x[..., ::-1], "the tokens in reverse order"),
-        Target("shift", lambda x: np.roll(x, 1, axis=-1), "every token moves one place on, the last to the front"),
-        Target("sort", lambda x: np.sort(x, axis=-1), "every row sorted over the tokens"),
-        Target("mean", lambda x: x.mean(axis=-1, keepdims=True) + 0 * x, "every token holds the mean"),
+    for target in (  # no lambdas: what names a target can be pickled
+        Target("identity", _identity, "f(X) = X"),
+        Target("reverse", _reverse, "the tokens in reverse order"),
+        Target("shift", _shift, "every token moves one place on, the last to the front"),
+        Target("sort", _sort, "every row sorted over the tokens"),
+        Target("mean", _mean, "every token holds the mean"),
         Target("softmax-attention", _softmax_attention, "token k holds sum_j softmax_j(x_j . x_k) x_j"),
-        Target(
-            "causal-mean",
-            lambda x: np.cumsum(x, axis=-1) / np.arange(1, x.shape[-1] + 1),
-            "token k holds the mean of tokens 0..k",
-        ),
+        Target("causal-mean", _causal_mean, "token k holds the mean of tokens 0..k"),
         Target("polynomial", _polynomial, "x - 2 x^2 + the tokens' mean of x^3, entry by entry"),
     )
 }
@@ -130,6 +150,28 @@ def parse_target(spec: str) -> Target:
     if not callable(function):
         raise TargetError(f"target {spec} is a {type(function).__name__}, not a callable on arrays (..., d, n)")
     return Target(spec, function, "the user's own")
+
+
+def as_target(given: Target | str | Callable[[Floats], Any]) -> Target:
+    """Return a target that is given itself, by its name (`parse_target`), or as a callable on arrays (..., d, n).
+
+    Raises
+    ------
+    TargetError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> as_target(lambda x: 2 * x)(np.array([[0.0, 0.25]])).tolist()
+    [[0.0, 0.5]]
+    """
+    if isinstance(given, Target):
+        return given
+    if isinstance(given, str):
+        return parse_target(given)
+    if not callable(given) or isinstance(given, type):
+        raise TargetError(f"a target is a name, module:callable or a function, not {type(given).__name__}")
+    return Target(getattr(given, "__name__", type(given).__name__), given, "the user's own")
 
 
 def corner_values(

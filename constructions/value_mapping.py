@@ -18,6 +18,7 @@ import numpy as np
 from constructions.backends import to_host
 from constructions.numbers import Integers, ProofError, exact_dtype
 from constructions.output_slots import output_slots
+from theory.read_only import ReadOnly, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,7 @@ class WriteWindow:
 
 
 @dataclass(frozen=True, eq=False)
-class ValueMapping:
+class ValueMapping(ReadOnly):
     """The windows of all cells and tokens, cell after cell; see `build_value_mapping`.
 
     Parameters
@@ -208,7 +209,7 @@ class ValueMapping:
         """For every window the last later window that its output would meet, RAW where it is safe."""
         found, place = self._look_up(self.slots.ravel())
         later = np.where(found, self._table[2][place], RAW)
-        return np.where(later > np.arange(later.size), later, RAW)
+        return read_only(np.where(later > np.arange(later.size), later, RAW))
 
     @cached_property
     def _table(self) -> tuple[Integers, IntArray, IntArray]:
@@ -218,7 +219,7 @@ class ValueMapping:
         ranked = flat[order]
         first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
         last = np.append(first[1:], ranked.size) - 1
-        return ranked[first] + self.lifted_by, order[first], order[last]
+        return read_only((ranked[first] + self.lifted_by, order[first], order[last]))
 
     def _look_up(self, lifted: Integers) -> tuple[npt.NDArray[np.bool_], IntArray]:
         """Return whether each lifted id has a window, and where in the table it is or would be."""

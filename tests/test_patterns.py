@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from typing import TYPE_CHECKING
+
 import brute_force
 import numpy as np
 import pytest
@@ -9,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.patterns import Connections, PatternError, SparsityPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @st.composite
@@ -164,3 +171,82 @@ def test_relabel_and_keys_refuse_what_is_no_token() -> None:
         pattern.relabel([0, 0])
     with pytest.raises(PatternError, match="no token 2"):
         pattern.keys(2)
+
+
+def test_a_row_that_can_be_read_once_is_read_once() -> None:
+    rows = [iter([0, 2]), (key for key in (0, 1)), {1, 2}]
+    assert SparsityPattern.from_lists(rows).to_lists() == [[[0, 2], [0, 1], [1, 2]]]
+    assert SparsityPattern.from_lists(iter([iter([0]), iter([0, 1])])).to_lists() == [[[0], [0, 1]]]
+
+
+@pytest.mark.parametrize("wrong", [[0.0, 1.7], [True, False], ["0", "1"], [0, None], [0, 2**63]])
+def test_pairs_that_are_no_integers_are_refused(wrong: list[object]) -> None:
+    for queries, keys in ((wrong, [0, 1]), ([0, 1], wrong)):
+        with pytest.raises(PatternError, match=r"must be a whole number|beyond every token"):
+            Connections.from_pairs(2, queries, keys)  # type: ignore[arg-type]
+    with pytest.raises(PatternError, match="n must be a whole number"):
+        Connections.from_pairs(2.0, [0], [0])  # type: ignore[arg-type]
+
+
+def test_numpy_integers_are_integers() -> None:
+    pairs = np.array([0, 1], dtype=np.uint8)
+    assert Connections.from_pairs(np.int32(2), pairs, pairs.astype(np.uint64)).keys.tolist() == [0, 1]
+    pattern = SparsityPattern.from_lists([[np.int64(0)], [np.uint8(0), 1]])
+    assert pattern.attends(np.int16(1), np.uint8(0), np.int64(0))
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, 99, 1.0, True, "1", None])
+def test_what_is_no_token_is_refused(wrong: object) -> None:
+    pattern = SparsityPattern.from_lists([[0], [0, 1]])
+    for question in (
+        lambda: pattern.attends(wrong, 0),  # type: ignore[arg-type]
+        lambda: pattern.attends(0, wrong),  # type: ignore[arg-type]
+        lambda: pattern.keys(wrong),  # type: ignore[arg-type]
+        lambda: pattern.union.row(wrong),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(PatternError, match=rf"no token {wrong!r}: tokens are .*0\.\.1"):
+            question()
+    with pytest.raises(PatternError, match="no pattern"):
+        pattern.attends(0, 0, layer=wrong if wrong != -1 else 1)  # type: ignore[arg-type]
+
+
+def test_contains_refuses_what_is_no_token() -> None:
+    layer = SparsityPattern.from_lists([[0], [0, 1]]).union
+    for queries, keys, message in (([0], [2], "key 2"), ([-1], [0], "query -1"), ([0, 2], [0, 0], "query 2")):
+        with pytest.raises(PatternError, match=rf"{message} lies outside 0\.\.1"):
+            layer.contains(np.array(queries), np.array(keys))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
+def test_copies_and_pickles_are_as_frozen_as_their_pattern(
+    again: Callable[[SparsityPattern], SparsityPattern],
+) -> None:
+    pattern = SparsityPattern.from_lists([[0, 1], [1]], [[0], [0, 1]])
+    digest, _ = pattern.digest, pattern.union.transposed
+    twin = again(pattern)
+    assert twin == pattern
+    assert twin.digest == digest
+    for layer in (*twin.layers, twin.union, again(pattern.union)):  # type: ignore[arg-type]
+        for array in (layer.indptr, layer.keys, layer.self_attending, layer.hubs):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+            assert not array.flags.writeable
+
+
+def test_a_pickle_is_checked_again() -> None:
+    pattern = SparsityPattern.from_lists([[0, 1], [1]])
+    forged = SparsityPattern.__new__(SparsityPattern)
+    forged.__setstate__({"layers": pattern.layers, "digest": "forged"})
+    assert forged.digest == pattern.digest
+    bad = Connections.__new__(Connections)
+    for state, message in (
+        ({"indptr": np.array([0, 1, 2]), "keys": np.array([0, 7])}, "token 1 attends to key 7"),
+        ({"indptr": np.array([0, 2, 1]), "keys": np.array([0, 1])}, "indptr must rise"),
+        ({"indptr": np.array([0, 1, 2]), "keys": np.array([0.0, 1.0])}, "flat integer array"),
+    ):
+        with pytest.raises(PatternError, match=message):
+            bad.__setstate__(state)
+    with pytest.raises(PatternError, match="at least one layer"):
+        forged.__setstate__({"layers": ()})
+    with pytest.raises(PatternError, match="not of list"):
+        forged.__setstate__({"layers": ([[0]],)})

@@ -216,13 +216,13 @@ def test_bad_input_is_named() -> None:
     ring = SparsityPattern.from_lists([[0, 2], [0, 1], [1, 2]])
     with pytest.raises(ProofError, match=r"token 1 does not attend to itself in pattern 1.*1\.1"):
         build_relay(SparsityPattern.from_lists([[0, 1], [0, 1]], [[0], [0]]), 1, 2)
-    with pytest.raises(PatternError, match="root 3 is no token"):
+    with pytest.raises(PatternError, match="no token 3"):
         build_relay(ring, 1, 2, root=3)
     with pytest.raises(PatternError, match=r"every token 0\.\.2 once"):
         build_relay(ring, 1, 2, order=[0, 1, 1])
-    with pytest.raises(PatternError, match="K >= 2"):
+    with pytest.raises(ProofError, match="K = 1/delta must be an integer of at least 2"):
         build_relay(ring, 1, 1)
-    with pytest.raises(PatternError, match="d >= 1"):
+    with pytest.raises(ProofError, match="d must be an integer of at least 1"):
         build_relay(ring, 0, 2)
     with pytest.raises(PatternError, match="'repeat' or 'once'"):
         build_relay(ring, 1, 2, shared="twice")  # type: ignore[arg-type]

@@ -179,7 +179,7 @@ def test_a_causal_pattern_cannot_serve_all_functions() -> None:
     [
         ("ring:n=5", {"keep_causal": True}, r"not causal \(token 0 attends to 4\): drop --keep-causal"),
         ("ring:n=5", {"theorem": "paper", "for_": FunctionClass.CAUSAL}, "Theorem 1 is about all functions"),
-        ("ring:n=5", {"theorem": "cheng"}, "unknown theorem 'cheng': reach or paper"),
+        ("ring:n=5", {"theorem": "cheng"}, "theorem must be 'reach' or 'paper', got 'cheng'"),
         ("ring:n=5", {"time_limit": float("nan")}, "time limit must be at least 0"),
     ],
 )

@@ -118,7 +118,7 @@ def test_a_causal_window_needs_layers_too() -> None:
 
 
 def test_layers_must_be_positive() -> None:
-    with pytest.raises(PatternError, match="positive number of attention layers"):
+    with pytest.raises(PatternError, match=r"attention layers .* must be a whole number of at least 1"):
         within("ring:n=4", 0)
 
 

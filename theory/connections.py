@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from theory.checks import PatternError, check_tokens, index, whole, wholes
+from theory.read_only import read_only
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,10 +28,6 @@ MAX_TOKENS = 2**31 - 1
 SLICE = 2**20  # keys handled at once where a whole-array temporary would double the memory
 ALL_ROWS = 16  # steps up to which the bisection takes all rows at once
 FEW = 8  # candidate hubs up to which one pass over the keys for each beats counting all keys
-
-
-class PatternError(ValueError):
-    """The input is not a sparsity pattern; the message names the culprit and the remedy."""
 
 
 def _frozen(array: npt.ArrayLike, dtype: type[np.integer], what: str) -> IntArray:
@@ -102,22 +101,20 @@ class Connections:
         Raises
         ------
         PatternError
-            If n < 1, the arrays differ in length, or a token lies outside [0, n).
+            If n < 1, the arrays differ in length, or a token is no integer in [0, n).
 
         Examples
         --------
         >>> Connections.from_pairs(2, [1, 0, 1, 1], [1, 0, 0, 0]).row(1).tolist()
         [0, 1]
         """
-        if not 1 <= n <= MAX_TOKENS:
+        if not 1 <= whole("n", n) <= MAX_TOKENS:
             raise PatternError(f"a pattern needs between 1 and {MAX_TOKENS} tokens, got {n}")
-        query_array, key_array = (np.asarray(a, dtype=np.int64).ravel() for a in (queries, keys))
+        query_array, key_array = wholes("a query", queries), wholes("a key", keys)
         if query_array.size != key_array.size:
             raise PatternError(f"{query_array.size} queries for {key_array.size} keys: give them in pairs")
-        for name, array in (("query", query_array), ("key", key_array)):
-            outside = np.flatnonzero((array < 0) | (array >= n))
-            if outside.size:
-                raise PatternError(f"{name} {array[outside[0]]} lies outside 0..{n - 1}")
+        check_tokens("query", query_array, n)
+        check_tokens("key", key_array, n)
         flat = distinct(query_array * n + key_array)
         counts = np.bincount(flat // n, minlength=n)
         return cls(np.concatenate(([0], np.cumsum(counts))), (flat % n).astype(np.int32))
@@ -142,9 +139,29 @@ class Connections:
         """The query of every entry of `keys` (int32, as long as `keys`)."""
         return np.repeat(np.arange(self.n, dtype=np.int32), self.degrees)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"indptr": self.indptr, "keys": self.keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check and freeze the arrays of a copy or pickle, as the constructor does."""
+        for name in ("indptr", "keys"):
+            object.__setattr__(self, name, state[name])
+        self.__post_init__()
+
     def row(self, query: int) -> IntArray:
-        """A_k: the sorted keys of one query."""
-        return self.keys[self.indptr[query] : self.indptr[query + 1]]
+        """A_k: the sorted keys of one query.
+
+        Raises
+        ------
+        PatternError
+            If there is no such token.
+        """
+        try:  # searches ask for rows by the million: a wrong token shows without a check of its own
+            if query >= 0:
+                return self.keys[self.indptr[query] : self.indptr[query + 1]]
+        except (IndexError, TypeError):
+            pass
+        return self.row(index(query, self.n))
 
     @property
     def key_counts(self) -> IntArray:
@@ -173,7 +190,7 @@ class Connections:
         else:
             seen_by = self.key_counts[candidates]
         joined = np.minimum(self.degrees[candidates], seen_by) - own
-        return candidates[joined >= self.n - 1]
+        return read_only(candidates[joined >= self.n - 1])
 
     @property
     def hub(self) -> int | None:
@@ -195,7 +212,7 @@ class Connections:
         found = np.zeros(self.n, dtype=bool)
         for queries, keys in self.slices():
             found[queries[queries == keys]] = True
-        return found
+        return read_only(found)
 
     @property
     def is_lower_triangular(self) -> bool:
@@ -206,12 +223,20 @@ class Connections:
     def contains(self, queries: IntArray, keys: IntArray) -> npt.NDArray[np.bool_]:
         """Return, pair by pair, whether the key is in A_query: bisection of the sorted rows, all pairs at once.
 
+        Raises
+        ------
+        PatternError
+            If a token lies outside [0, n).
+
         Examples
         --------
         >>> some = Connections.from_pairs(3, [0, 1, 1], [0, 0, 2])
         >>> some.contains(np.array([0, 1, 1]), np.array([1, 1, 2])).tolist()
         [False, False, True]
         """
+        for name, tokens in (("query", queries), ("key", keys)):
+            if tokens.size and not (tokens.min() >= 0 and tokens.max() < self.n):
+                check_tokens(name, tokens, self.n)
         places: type[np.integer] = np.int32 if self.count < 2**30 else np.int64
         low: IntArray = self.indptr[queries].astype(places)
         end: IntArray = self.indptr[queries + 1].astype(places)

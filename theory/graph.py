@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from theory.read_only import ReadOnly
+
 if TYPE_CHECKING:
     from theory.patterns import Connections, IntArray, SparsityPattern
 
@@ -49,7 +51,7 @@ def self_attention_violations(pattern: SparsityPattern) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class Components(ReadOnly):
     """Strong components in topological order: an edge j -> k between two of them has labels[j] < labels[k]."""
 
     labels: IntArray
@@ -106,7 +108,7 @@ def _topological(labels: IntArray, count: int, connections: Connections) -> IntA
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedSet:
+class ClosedSet(ReadOnly):
     """A proper closed set C: A_k^l lies inside C for every k in C and every l.
 
     No token of C ever sees a token outside C, whatever the depth: the pattern is not universal.

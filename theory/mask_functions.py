@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from theory.checks import flag
 from theory.masks import collect_rows, row_blocks
 from theory.patterns import Connections, PatternError, SparsityPattern
 
@@ -56,6 +57,8 @@ def from_callable(
             f"a mask function needs n between 1 and {MAX_FUNCTION_TOKENS}, as all n^2 pairs are asked, got {n!r}:"
             " beyond, give a sparse matrix or an edge list"
         )
+    if vectorised is not None:
+        flag("vectorised", vectorised)
     functions = function if isinstance(function, (list, tuple)) else [function]
     return SparsityPattern(tuple(_layer_from_function(one, int(n), vectorised) for one in functions))
 

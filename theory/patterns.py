@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.checks import index
 from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     import numpy.typing as npt
 
@@ -54,6 +55,11 @@ class SparsityPattern:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
+        for layer in self.layers:
+            if not isinstance(layer, Connections):
+                raise PatternError(
+                    f"a layer is made of Connections, not of {type(layer).__name__}: see from_lists"
+                )
         if not self.layers:
             raise PatternError("a sparsity pattern needs at least one layer, got none")
         sizes = [layer.n for layer in self.layers]
@@ -61,9 +67,19 @@ class SparsityPattern:
             if size != sizes[0]:
                 raise PatternError(f"pattern {number} has {size} tokens, pattern 0 has {sizes[0]}: make all equal")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"layers": self.layers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Check the layers of a copy or pickle, as the constructor does; a digest is computed, never carried."""
+        object.__setattr__(self, "layers", state["layers"])
+        self.__post_init__()
+
     @classmethod
-    def from_lists(cls, *attends: Sequence[Sequence[int]]) -> SparsityPattern:
+    def from_lists(cls, *attends: Iterable[Iterable[int]]) -> SparsityPattern:
         """Build from nested lists, one a pattern: ``attends[k]`` lists the keys of token k, in any order.
+
+        Rows, and the list of them, may be any iterables but text; each is read once.
 
         Raises
         ------
@@ -98,16 +114,22 @@ class SparsityPattern:
 
     def keys(self, query: int, layer: int = 0) -> IntArray:
         """A_k^l: the sorted keys of one query in one pattern."""
-        if not (0 <= query < self.n and 0 <= layer < self.p):
-            raise PatternError(
-                f"no token {query} in pattern {layer}: tokens are 0..{self.n - 1}, patterns 0..{self.p - 1}"
-            )
-        return self.layers[layer].row(query)
+        return self.layers[index(layer, self.p, "pattern")].row(query)
 
     def attends(self, query: int, key: int, layer: int = 0) -> bool:
-        """Return whether key is in A_query^layer."""
-        row = self.keys(query, layer)
-        return bool(np.isin(key, row))
+        """Return whether key is in A_query^layer.
+
+        Raises
+        ------
+        PatternError
+            If there is no such token or pattern.
+
+        Examples
+        --------
+        >>> SparsityPattern.from_lists([[0], [0, 1]]).attends(query=1, key=0)
+        True
+        """
+        return index(key, self.n) in self.keys(query, layer)
 
     @cached_property
     def union(self) -> Connections:
@@ -181,20 +203,25 @@ class SparsityPattern:
         )
 
 
-def _layer_from_lists(rows: Sequence[Sequence[int]], number: int) -> Connections:
+def _layer_from_lists(rows: Iterable[Iterable[int]], number: int) -> Connections:
     """Build one pattern from its key lists, naming the pattern and the token in any error."""
-    if isinstance(rows, str) or not hasattr(rows, "__len__"):
+    if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
         raise PatternError(f"pattern {number} must be a list of key lists, got {type(rows).__name__}")
-    sorted_rows: list[list[int]] = []
-    for query, row in enumerate(rows):
-        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-            raise PatternError(f"pattern {number}, token {query}: expected a list of keys, got {row!r}")
+    given = [_read_row(row, number, query) for query, row in enumerate(rows)]
+    for query, row in enumerate(given):
         for key in row:
             if isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer)):
                 raise PatternError(f"pattern {number}, token {query}: key {key!r} is not an integer")
-            if not 0 <= key < len(rows):
-                raise PatternError(f"pattern {number}, token {query}: key {key} lies outside 0..{len(rows) - 1}")
-        sorted_rows.append(sorted({int(key) for key in row}))
+            if not 0 <= key < len(given):
+                raise PatternError(f"pattern {number}, token {query}: key {key} lies outside 0..{len(given) - 1}")
+    sorted_rows = [sorted({int(key) for key in row}) for row in given]
     lengths = [len(row) for row in sorted_rows]
     keys = [key for row in sorted_rows for key in row]
     return Connections(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))), np.array(keys, dtype=np.int32))
+
+
+def _read_row(row: Iterable[int], number: int, query: int) -> list[int]:
+    """Read the keys of one token once: an iterator has nothing left for a second time."""
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise PatternError(f"pattern {number}, token {query}: expected a list of keys, got {row!r}")
+    return list(row)

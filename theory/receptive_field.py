@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.connections import PatternError
+from theory.checks import flag, index, whole
 from theory.hops import numpy_kernels
 from theory.hops.bitsets import count_bits
 from theory.hops.kernels import Stack
+from theory.read_only import ReadOnly
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,7 +31,7 @@ GATHERED = 2**22  # words gathered at once, so that memory stays bounded whateve
 
 
 @dataclass(frozen=True, eq=False)
-class ReceptiveField:
+class ReceptiveField(ReadOnly):
     """How many tokens each token sees, layer by layer.
 
     Parameters
@@ -68,8 +69,7 @@ def first_seen_by(pattern: SparsityPattern, query: int) -> IntArray:
     >>> first_seen_by(ring(4), 0).tolist()
     [0, 3, 2, 1]
     """
-    if not 0 <= query < pattern.n:
-        raise PatternError(f"no token {query}: tokens are 0..{pattern.n - 1}")
+    query = index(query, pattern.n)
     backwards = Stack.of([(layer.indptr, layer.keys) for layer in pattern.with_self_loops().layers])
     times: IntArray = numpy_kernels.gather(backwards, query)[0].astype(np.int64)
     return times
@@ -99,11 +99,10 @@ def receptive_field(pattern: SparsityPattern, layers: int, *, matrix: bool = Fal
     >>> field.first_seen[0].tolist()
     [0, 3, 2, 1]
     """
-    if layers < 1:
-        raise PatternError(f"a receptive field needs at least one layer, got {layers}")
+    layers = whole("a number of layers", layers, 1)
     looped, n = pattern.with_self_loops(), pattern.n
     sizes = np.zeros((layers + 1, n), dtype=np.int64)
-    first = np.full((n, n), -1, dtype=np.int32) if matrix else None
+    first = np.full((n, n), -1, dtype=np.int32) if flag("matrix", matrix) else None
     for start in range(0, n, SOURCES):
         keys = np.arange(start, min(start + SOURCES, n))
         words = np.zeros((n, -(-keys.size // 64)), dtype=np.uint64)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.read_only import ReadOnly
+
 if TYPE_CHECKING:
     from theory.graph import Components
     from theory.patterns import Connections, IntArray
@@ -19,7 +21,7 @@ __all__ = ["Spine", "build_spine"]
 
 
 @dataclass(frozen=True, eq=False)
-class Spine:
+class Spine(ReadOnly):
     """An in-tree and an out-tree for every strong component, and the edges that chain the components.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.patterns import PatternError
+from theory.checks import whole
 from theory.receptive_field import see_one_layer
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
@@ -56,8 +56,7 @@ def within_layers(
     PatternError
         If `layers` < 1, or there is no such class of functions.
     """
-    if layers < 1:
-        raise PatternError(f"--layers needs a positive number of attention layers, got {layers}")
+    layers = whole("the number of attention layers (--layers)", layers, 1)
     for_ = FunctionClass.of(for_)
     looped = pattern.with_self_loops()
     if for_ is FunctionClass.ALL and looped is pattern and hops.upper is not None and layers >= hops.upper:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from theory.read_only import ReadOnly
+
 if TYPE_CHECKING:
     from theory.patterns import IntArray
     from theory.verdicts import Answer
@@ -30,7 +32,7 @@ class GapResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Collision:
+class Collision(ReadOnly):
     """A witness that a mapping is no contextual mapping. Tokens count from 0.
 
     Parameters

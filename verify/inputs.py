@@ -11,6 +11,7 @@ import numpy as np
 from constructions.cells import cell_count, cells, check_entries
 from constructions.contextual_mapping import check_sizes
 from constructions.numbers import ProofError
+from theory.read_only import ReadOnly, read_only
 from verify.input_set import InputSet, is_exhaustive
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class AllInputs:
         return np.asarray(occupied.astype(np.float32) @ (~reach).T.astype(np.float32) == 0)
 
 
-class _Stored:
+class _Stored(ReadOnly):
     """Distinct grids held in memory."""
 
     K: int
@@ -132,7 +133,7 @@ class GivenInputs(_Stored):
             raise ProofError(f"inputs must be grids of shape (m, d, n), got shape {given.shape}")
         check_sizes(given.shape[1], K)
         self.K = K
-        self.grids = _new(check_entries(given, given.shape[1], given.shape[2], K), set(), K)
+        self.grids = read_only(_new(check_entries(given, given.shape[1], given.shape[2], K), set(), K))
 
     @property
     def description(self) -> str:
@@ -162,7 +163,7 @@ class AdversarialInputs(_Stored):
         self.K, self.seed = K, seed
         total = cell_count(d, n, K)
         if total <= count:
-            self.grids = _new(cells(d, n, K), set(), K)
+            self.grids = read_only(_new(cells(d, n, K), set(), K))
             return
         rng = np.random.default_rng(seed)
         seen = set[bytes]()
@@ -171,7 +172,7 @@ class AdversarialInputs(_Stored):
         while len(seen) < count:
             found.append(_new(_draft(rng, np.concatenate(found[-3:]), size, K), seen, K))
             size = max(count - len(seen), 1024)
-        self.grids = np.concatenate(found)[:count]
+        self.grids = read_only(np.concatenate(found)[:count])
 
     @property
     def description(self) -> str:

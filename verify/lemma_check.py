@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.numbers import Integers, ProofError
+from theory.read_only import ReadOnly
 from theory.verdicts import Answer
 from theory.wording import name_grid, name_number
 from verify.input_set import first_raising, is_exhaustive
@@ -24,7 +25,7 @@ __all__ = ["Lemma", "LemmaCheck", "Witness", "first_bad", "look_through"]
 
 
 @dataclass(frozen=True, eq=False)
-class Witness:
+class Witness(ReadOnly):
     """Where a statement fails.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constructions.numbers import ProofError
@@ -30,6 +31,19 @@ def check_box(box: tuple[float, float]) -> tuple[float, float]:
     return a, b
 
 
+@dataclass(frozen=True)
+class Stretched:
+    """Y -> f(a + (b - a) Y); no closure, so that it can be pickled."""
+
+    target: Target
+    a: float
+    b: float
+
+    def __call__(self, points: Floats) -> Floats:
+        """Return f at the points of the box that belong to points of the unit cube."""
+        return self.target(self.a + (self.b - self.a) * points)
+
+
 def on_box(target: Target, box: tuple[float, float]) -> Target:
     """Return Y -> f(a + (b - a) Y): f on the box, carried to the unit cube on which networks are built.
 
@@ -43,11 +57,7 @@ def on_box(target: Target, box: tuple[float, float]) -> Target:
     a, b = check_box(box)
     if (a, b) == UNIT_BOX:
         return target
-
-    def stretched(points: Floats) -> Floats:
-        return target(a + (b - a) * points)
-
-    return Target(target.name, stretched, f"{target.meaning}, on [{a:g}, {b:g})")
+    return Target(target.name, Stretched(target, a, b), f"{target.meaning}, on [{a:g}, {b:g})")
 
 
 def log_volume(coordinates: int, box: tuple[float, float]) -> float:

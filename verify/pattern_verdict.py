@@ -17,6 +17,7 @@ from theory.graph import (
 )
 from theory.hamiltonian import HamiltonianPath, hamiltonian_path
 from theory.hops import HopCount, hop_count
+from theory.read_only import ReadOnly
 from theory.theorems import (
     FunctionClass,
     Says,
@@ -41,7 +42,7 @@ __all__ = ["PatternVerdict", "assess"]
 
 
 @dataclass(frozen=True, eq=False)
-class PatternVerdict:
+class PatternVerdict(ReadOnly):
     """Everything found out about one pattern, with witnesses.
 
     Parameters

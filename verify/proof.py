@@ -11,6 +11,7 @@ from constructions.cells import cell_count
 from constructions.network import Network, choose_mapping, compose, dense_layers
 from constructions.numbers import INT64_BITS, ProofError
 from constructions.targets import parse_target
+from theory.checks import flag
 from theory.verdicts import Answer
 from verify.exhaustive.decide import Decision, SweepPlan, decide_ids
 from verify.inputs import AdversarialInputs, AllInputs
@@ -125,7 +126,7 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
     'all 2^4 = 16 inputs'
     """
     count = cell_count(d, n, levels)
-    if exhaustive and count.bit_length() > INT64_BITS:
+    if flag("exhaustive", exhaustive) and count.bit_length() > INT64_BITS:
         raise ProofError(f"all {levels}^{d * n} inputs are too many to number: leave --exhaustive out")
     if exhaustive or (samples is None and count <= EXHAUSTIVE_CELLS):
         return AllInputs(d, n, levels)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import choice
+from theory.repair import THEOREMS
 from theory.theorems import FunctionClass, Says
 from theory.verdicts import Answer
 from verify.pattern_verdict import PatternVerdict, assess
@@ -60,6 +62,7 @@ def check_repair(
     >>> check_repair(fixed(23, w=5), repair(fixed(23, w=5))).answer
     <Answer.HOLDS: 'holds'>
     """
+    choice("theorem", theorem, THEOREMS)
     repaired = found.pattern
     if repaired is None:
         return RepairCheck(Answer.FAILS, None, "there is no repaired pattern")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import flag
 from theory.families.draws import distinct_ranks
 from theory.families.rows import admit, merged, repeated, whole
 from theory.patterns import Connections, IntArray, PatternError, SparsityPattern
@@ -111,7 +112,7 @@ def bigbird(
     """
     n, block, layers = whole("n", n, 1), whole("block", block, 1), whole("layers", layers, 1)
     window, random, seed = whole("window", window), whole("random", random), whole("seed", seed)
-    if extended:
+    if flag("extended", extended):
         if not isinstance(globals_, (int, np.integer)):
             raise PatternError("extended global tokens are new tokens in front: give their number, not positions")
         n += whole("globals", globals_) * block

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import flag
 from theory.families.local import segments, segments_count
 from theory.families.rows import admit, progressions, repeated, whole
 from theory.patterns import IntArray, PatternError, SparsityPattern
@@ -87,6 +88,7 @@ def documents(lengths: Sequence[int], causal: bool = False) -> SparsityPattern:
     if not sizes:
         raise PatternError("documents need at least one length, got none")
     n = sum(sizes)
+    causal = flag("causal", causal)
     admit(n, sum(size * (size + 1) // 2 if causal else size * size for size in sizes))
     size = np.array(sizes)
     start = np.repeat(np.cumsum(size) - size, size)
@@ -103,7 +105,7 @@ def equal_documents(n: int, length: int, causal: bool = False) -> SparsityPatter
     """
     n, length = whole("n", n, 1), whole("length", length, 1)
     admit(n, segments_count(n, length))
-    return SparsityPattern((segments(n, length, causal),))
+    return SparsityPattern((segments(n, length, flag("causal", causal)),))
 
 
 def seeded_reformer(n: int, buckets: int, rounds: int = 1, seed: int = 0) -> SparsityPattern:

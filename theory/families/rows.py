@@ -7,25 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from theory.checks import whole
 from theory.patterns import Connections, IntArray, PatternError
 
 __all__ = ["MAX_FAMILY_BYTES", "admit", "merged", "progressions", "repeated", "whole"]
 
 MAX_FAMILY_BYTES = 2**31
 """What one family may take: 4 bytes a connection, and 32 a token and pattern while it is built."""
-
-
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Return `value` as an integer of at least `least`.
-
-    Raises
-    ------
-    PatternError
-        If it is no whole number (True and 2.0 are none either), or too small.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise PatternError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
 
 
 def admit(n: int, connections: int, patterns: int = 1) -> None:

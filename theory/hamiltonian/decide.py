@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import seconds
 from theory.hamiltonian.deadline import Deadline
 from theory.hamiltonian.digraph import both_ways, either_way, is_symmetric, joining_patterns, usable_edges
 from theory.hamiltonian.orders import bandwidth_order, natural_orders
 from theory.hamiltonian.refutations import Exhausted, Refutation, SolverWord
 from theory.hamiltonian.result import HamiltonianPath
 from theory.hamiltonian.subsets import MOST_TOKENS, path_by_subsets
-from theory.patterns import PatternError
 from theory.verdicts import Answer
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def hamiltonian_path(
     >>> hub.answer, hub.refutation.kind
     (<Answer.FAILS: 'fails'>, 'too_few_successors')
     """
-    if not time_limit >= 0:
-        raise PatternError(f"the time limit must be at least 0 seconds, got {time_limit}")
+    time_limit = seconds(time_limit)
     say = progress or (lambda _: None)
     clock = Deadline(time_limit)
     for step, order in natural_orders(pattern):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from theory.read_only import ReadOnly
 from theory.wording import name_tokens
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _ranks(rank: IntArray | None) -> list[int] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Refutation:
+class Refutation(ReadOnly):
     """Evidence that there is no Hamiltonian path."""
 
     kind: ClassVar[str]
@@ -182,7 +183,7 @@ class TooManyParts(Refutation):
 
 
 @dataclass(frozen=True, eq=False)
-class End:
+class End(ReadOnly):
     """A set of tokens joined to the rest by one token, its door (outside the set); None if by none."""
 
     tokens: IntArray

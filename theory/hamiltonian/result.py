@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from theory.read_only import ReadOnly
+
 if TYPE_CHECKING:
     from theory.hamiltonian.refutations import Refutation
     from theory.patterns import IntArray
@@ -14,7 +16,7 @@ __all__ = ["HamiltonianPath"]
 
 
 @dataclass(frozen=True, eq=False)
-class HamiltonianPath:
+class HamiltonianPath(ReadOnly):
     """Whether the union digraph has a Hamiltonian path gamma(1) -> ... -> gamma(n) (paper, Assumption 1.2).
 
     Parameters

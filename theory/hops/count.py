@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.checks import flag, seconds
 from theory.connections import SLICE
 from theory.hops.bounds import Bounds
 from theory.hops.clock import Clock
@@ -71,7 +72,9 @@ def hop_count(
     >>> found.s, found.unseen
     (3, Unseen(layers=2, query=0, key=1))
     """
-    clock = Clock(time_limit, progress)
+    if strongly_connected is not None:
+        flag("strongly_connected", strongly_connected)
+    clock = Clock(time_limit if time_limit is None else seconds(time_limit), progress)
     choose_kernels(engine)  # refuses an engine that is not there before any work is done
     found = _at_a_glance(pattern)
     if found is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from theory.checks import flag, index, whole
 from theory.connections import PatternError
 from theory.hops import numpy_kernels
 from theory.hops.bitsets import blank_state, count_bits
@@ -32,10 +33,8 @@ SHOWN_LAYERS = 16  # of a pattern that never gets full and may shrink
 
 
 def _checked(pattern: SparsityPattern, token: int, layers: int) -> None:
-    if not 0 <= token < pattern.n:
-        raise PatternError(f"no token {token}: tokens are 0..{pattern.n - 1}")
-    if layers < 0:
-        raise PatternError(f"a number of layers is at least 0, got {layers}")
+    index(token, pattern.n)
+    whole("a number of layers", layers)
 
 
 def seen(pattern: SparsityPattern, query: int, layers: int, *, residual: bool = False) -> BoolArray:
@@ -58,7 +57,7 @@ def seen(pattern: SparsityPattern, query: int, layers: int, *, residual: bool = 
     """
     _checked(pattern, query, layers)
     start = np.array([query])
-    if residual or is_self_attending(pattern):
+    if flag("residual", residual) or is_self_attending(pattern):
         backwards = Stack.of([(layer.indptr, layer.keys) for layer in reversed(pattern.layers)])
         return numpy_kernels.arrive(backwards, start, -layers % pattern.p, layers) >= 0
     found = start
@@ -86,7 +85,7 @@ def seers(pattern: SparsityPattern, key: int, layers: int, *, residual: bool = F
     _checked(pattern, key, layers)
     start = np.array([key])
     turned = [layer.transposed for layer in pattern.layers]
-    if residual or is_self_attending(pattern):
+    if flag("residual", residual) or is_self_attending(pattern):
         forwards = Stack.of([(layer.indptr, layer.keys) for layer in turned])
         return numpy_kernels.arrive(forwards, start, 0, layers) >= 0
     found = start
@@ -137,9 +136,9 @@ def growth(
     >>> growth(SparsityPattern.from_lists([[0, 3], [0, 1], [1, 2], [2, 3]]))
     Growth(min=(2, 3, 4), mean=(2.0, 3.0, 4.0), full=True, residual=False)
     """
-    if layers is not None and layers < 1:
-        raise PatternError(f"growth needs at least one layer, got {layers}")
-    looped = pattern.with_self_loops() if residual else pattern
+    if layers is not None:
+        whole("a number of layers", layers, 1)
+    looped = pattern.with_self_loops() if flag("residual", residual) else pattern
     grows = residual or is_self_attending(pattern)
     if layers is None and not grows:
         layers = hop_count(pattern, memory_limit=memory_limit, engine=engine).s
@@ -147,13 +146,13 @@ def growth(
     kernels = choose_kernels(engine, pattern.connections * pattern.n / 64)
     least: list[int] = []
     total: list[int] = []
-    for smallest, whole in _sizes(looped, kernels, memory_limit):
+    for smallest, together in _sizes(looped, kernels, memory_limit):
         least.append(smallest)
-        total.append(whole)
-        settled = smallest == pattern.n or (len(total) > pattern.p and whole == total[-1 - pattern.p])
+        total.append(together)
+        settled = smallest == pattern.n or (len(total) > pattern.p and together == total[-1 - pattern.p])
         if len(least) == layers or (layers is None and settled):
             break
-    mean = tuple(whole / pattern.n for whole in total)
+    mean = tuple(together / pattern.n for together in total)
     return Growth(tuple(least), mean, least[-1] == pattern.n, residual)
 
 

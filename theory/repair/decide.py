@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from theory.checks import choice, flag, index, seconds
 from theory.graph import strong_components
 from theory.hamiltonian.deadline import Deadline
 from theory.hamiltonian.subsets import MOST_TOKENS
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from theory.graph import Components
     from theory.patterns import IntArray
 
-__all__ = ["Theorem", "repair"]
+__all__ = ["THEOREMS", "Theorem", "repair"]
 
 Theorem = Literal["reach", "paper"]
+THEOREMS: tuple[Theorem, ...] = ("reach", "paper")
 Edge = tuple[int, int]  # key, query
 
 SELF = "every missing self-loop is forced"
@@ -84,17 +86,15 @@ def repair(
     ([[1, 19, 22]], True)
     """
     for_ = FunctionClass.of(for_)
-    number = pattern.p - 1 if layer is None else layer
-    if not 0 <= number < pattern.p:
-        raise PatternError(f"no pattern {number}: patterns are 0..{pattern.p - 1}")
-    if theorem not in ("reach", "paper"):
-        raise PatternError(f"unknown theorem {theorem!r}: reach or paper")
+    number = pattern.p - 1 if layer is None else index(layer, pattern.p, "pattern")
+    theorem = choice("theorem", theorem, THEOREMS)
     if theorem == "paper" and for_ is FunctionClass.CAUSAL:
         raise PatternError("the paper's Theorem 1 is about all functions: for causal ones ask for --theorem reach")
-    if not time_limit >= 0:
-        raise PatternError(f"the time limit must be at least 0 seconds, got {time_limit}")
+    deadline = Deadline(seconds(time_limit))
     union = pattern.union
     falling = _falling(union)
+    if keep_causal is not None:
+        flag("keep_causal", keep_causal)
     rising = keep_causal or (keep_causal is None and for_ is FunctionClass.CAUSAL and falling is None)
     if keep_causal:
         if falling is not None:
@@ -105,7 +105,6 @@ def repair(
                 "which comes after it, whatever is added; ask for causal functions, or drop --keep-causal"
             )
             return Repair(Answer.FAILS, np.empty((0, 3), dtype=np.int64), 0, None, None, why)
-    deadline = Deadline(time_limit)
     if theorem == "paper":
         edges, lower, path, why = _for_paper(pattern, deadline)
     else:

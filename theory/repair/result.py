@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from theory.read_only import ReadOnly
+
 if TYPE_CHECKING:
     from theory.patterns import IntArray, SparsityPattern
     from theory.verdicts import Answer
@@ -13,7 +15,7 @@ __all__ = ["Repair"]
 
 
 @dataclass(frozen=True, eq=False)
-class Repair:
+class Repair(ReadOnly):
     """Connections to add so that the theorem asked for applies.
 
     Parameters
