@@ -12,9 +12,10 @@ from constructions.network import Network, choose_mapping, compose, dense_layers
 from constructions.numbers import INT64_BITS, ProofError
 from constructions.targets import parse_target
 from theory.checks import flag
+from theory.readers.guard import one_line
 from theory.verdicts import Answer
 from verify.exhaustive.decide import Decision, SweepPlan, decide_ids
-from verify.inputs import AdversarialInputs, AllInputs
+from verify.inputs import AdversarialInputs, AllInputs, fitted
 from verify.lemmas import check_ids, check_lemmas
 from verify.target_check import target_within_reach
 
@@ -39,6 +40,8 @@ EXHAUSTIVE_CELLS = 2**16
 SWEPT = 2**20
 """Inputs beyond which the ids of all are streamed, and the other statements are checked on adversarial samples."""
 DEFAULT_SAMPLES = 4096
+DEFAULT_ENTRIES = 2**24  # of all samples together: fewer samples of inputs with thousands of entries
+LONGEST_EXPONENT = 2  # digits; a fraction with 10^8 digits takes minutes to write down
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +106,15 @@ def grid_levels(delta: str | float | Fraction) -> int:
     >>> grid_levels("1/4"), grid_levels("0.25"), grid_levels(0.5)
     (4, 4, 2)
     """
+    exponent = str(delta).lower().partition("e")[2].strip().lstrip("+-").replace("_", "")
+    if exponent.isdecimal() and len(exponent.lstrip("0")) > LONGEST_EXPONENT:
+        raise ProofError(f"delta = {one_line(delta, 60)} is no 1/K for a K below 2^{INT64_BITS}, such as 1/4")
     try:
         step = Fraction(delta)
     except (ValueError, ZeroDivisionError, OverflowError):
         step = Fraction(0)
     if step <= 0 or step.numerator != 1 or step.denominator < 2:
-        raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {delta}")
+        raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {one_line(delta, 60)}")
     return step.denominator
 
 
@@ -130,7 +136,8 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
         raise ProofError(f"all {levels}^{d * n} inputs are too many to number: leave --exhaustive out")
     if exhaustive or (samples is None and count <= EXHAUSTIVE_CELLS):
         return AllInputs(d, n, levels)
-    return AdversarialInputs(d, n, levels, samples or DEFAULT_SAMPLES, seed)
+    fitting = min(DEFAULT_SAMPLES, max(1, DEFAULT_ENTRIES // (d * n)))
+    return AdversarialInputs(d, n, levels, samples or fitting, seed)
 
 
 def prove(
@@ -250,6 +257,7 @@ def run_proof(
     say = progress or (lambda _step, _share: None)
     say("building the contextual mapping", None)
     mapping = choose_mapping(pattern, inputs.d, inputs.K, construction, **constants).on(backend)
+    inputs = fitted(inputs, mapping.bound.bit_length())
     checks: list[LemmaCheck] = []
     network: Network | None = None
     if construction == "relay":
