@@ -148,7 +148,7 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
     pattern = verdict.pattern
     formula = connection_formula(source)
     counted = "" if formula is None else f" (the formula n(2w+r+g) says {formula})"
-    yield f"{source}: n = {pattern.n} tokens, counted from 0; p = {pattern.p}"
+    yield f"{printable(source)}: n = {pattern.n} tokens, counted from 0; p = {pattern.p}"
     yield f"{pattern.connections} connections{counted}, {100 * pattern.density:.3g} % of dense"
     yield ""
     yield f"Assumption 1.1  {_word(not verdict.violations.size)}  {_self_attention(verdict)}"

@@ -17,7 +17,6 @@ from sparseuap.remedy import find_remedy
 from theory.files import check_output, write_text
 from theory.patterns import PatternError
 from theory.readers.source import read_heads, source_files
-from theory.wording import printable
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -101,9 +100,9 @@ def command(
         for note in read.notes:
             click.echo(f"Note: {note}.")
         click.echo(
-            heads_as_text(verdicts, printable(source), growth=growth, remedies=remedies)
+            heads_as_text(verdicts, source, growth=growth, remedies=remedies)
             if len(verdicts) > 1
-            else as_text(verdicts[0][1], printable(source), growth=growth, remedy=remedies[0])
+            else as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0])
         )
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
