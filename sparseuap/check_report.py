@@ -9,6 +9,7 @@ from theory.families import connection_formula
 from theory.graph import Reach
 from theory.hops import growth as grow
 from theory.verdicts import Answer
+from theory.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

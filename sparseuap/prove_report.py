@@ -23,6 +23,12 @@ FAMILIES = {
     "value_mapping": "value mapping",
 }
 
+LAST = {
+    Answer.HOLDS: "Everything checked holds.",
+    Answer.FAILS: "The proof FAILS on this case.",
+    Answer.UNDECIDED: "Nothing fails, but not every statement could be checked.",
+}
+
 
 def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
     """Return layers used and by formula under the paper's four names.
@@ -105,7 +111,17 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
             }
             for check in proof.checks
         ],
-        "holds": proof.holds,
+        "literal": [
+            {
+                "stage": run.stage,
+                "blocks": plain(run.blocks),
+                "blocks_run": run.run,
+                "inputs": run.check.inputs,
+                "all_inputs": run.check.exhaustive,
+            }
+            for run in proof.literal
+        ],
+        "holds": proof.answer.as_json(),
     }
 
 
@@ -180,9 +196,9 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     if proof.network is None:
         yield "the value mapping was not built: its table needs every cell, and a target within reach"
     for check in proof.checks:
-        if check.answer is Answer.FAILS:
-            yield f"FAILS: {check.name}: {check.why}"
-    yield "Everything checked holds." if proof.holds else "The proof FAILS on this case."
+        if check.answer is not Answer.HOLDS:
+            yield f"{check.answer.value.upper()}: {check.name}: {check.why}"
+    yield LAST[proof.answer]
 
 
 def _gap(proof: Proof) -> str:

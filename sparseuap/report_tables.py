@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sparseuap import check_report, error_report
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
 from theory.verdicts import Answer
+from theory.wording import name_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from sparseuap.remedy import Remedy
     from theory.theorems import Statement
     from verify.error_study import ErrorStudy
+    from verify.lp_norm import Distance
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["certificate_part", "error_part", "how_to_part", "verdict_line", "verdict_part"]
@@ -132,17 +135,17 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
     data = error_report.as_json(study, source)
     rows = [
         (
-            number(row["t"]),
-            number(row["error_total"] if row["error_total"] is not None else "∞"),
-            number(row["error_discretization"]),
-            number(row["error_relaxation"] if row["error_relaxation"] is not None else "∞"),
-            number(row["bound"], 3),
-            number(row["error_ramp"] if row["error_ramp"] is not None else "∞"),
-            number(row["id_error"] if row["id_error"] is not None else "∞"),
-            number(row["id_bound"], 3),
-            _share(row["cells_right"]),
+            name_upper(row.t, 6),
+            _with_spread(row.errors.total),
+            _with_spread(row.errors.discretization),
+            _with_spread(row.errors.good),
+            _bound(row.bound.relaxation),
+            _with_spread(row.errors.ramp),
+            _measured(row.errors.id_error),
+            _bound(row.bound.ids),
+            _share(row.errors.cells_right),
         )
-        for row in data["rows"]
+        for row in study.rows
     ]
     headings = (
         "t",
@@ -164,8 +167,8 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
                     ("Norm p", number(data["p"])),
                     ("Ramp α", number(data["alpha"], 3)),
                     ("Domain", f"[{study.box[0]:g}, {study.box[1]:g})"),
-                    ("t measured", number(data["t_measured"], 6)),
-                    ("t guaranteed", number(data["t_guaranteed"], 6)),
+                    ("t measured", _bound(study.t_measured, 6)),
+                    ("t guaranteed", _bound(study.t_guaranteed, 6)),
                 ]
             ),
             Markup(
@@ -173,14 +176,34 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
                 "the cells are right, “t guaranteed” what the bound of Lemma 4 asks for. A dash: nothing is "
                 "claimed.</p>"
             ),
+            *(
+                Markup(f'<p class="verdict">{badge("fails")} {formula(str(found))}.</p>')
+                for found in study.contradictions
+            ),
             table("Error against t", headings, rows, "rrrrrrrrr"),
             Markup(
                 f'<p class="note">Grid: {formula(found.discretization.method)}. '
                 f"Ramp: {formula(found.ramp.method)}. "
-                f"Seed {study.seed}, 99 % intervals.</p>"
+                f"Seed {study.seed}; ±: half a 99 % interval, where the value is no sum over all cells. "
+                "Bounds and ± are rounded up.</p>"
             ),
         ]
     )
+
+
+def _with_spread(found: Distance) -> str:
+    """Return a distance, with half its interval where it is an estimate."""
+    spread = error_report.spread(found)
+    return f"{_measured(found.value)} ± {name_upper(spread, 2)}" if spread > 0 else _measured(found.value)
+
+
+def _measured(value: float) -> str:
+    return number(value) if math.isfinite(value) else "∞"
+
+
+def _bound(value: float | None, digits: int = 3) -> str:
+    """Return an upper bound, rounded up; a dash where nothing is claimed."""
+    return number(None) if value is None or not math.isfinite(value) else name_upper(value, digits)
 
 
 def _share(share: float) -> str:

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.wording import name_upper
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -113,7 +115,7 @@ class ErrorBudget:
     def why(self) -> str:
         """One sentence."""
         if self.broken is None:
-            return f"the ids are within {self.bound:.3g} delta of the exact ones"
+            return f"the ids are within {name_upper(self.bound)} delta of the exact ones"
         return (
             f"no bound at t = {self.t:g}: before layer {self.broken.number} ({self.broken.stage}) the error can"
             " pass delta/8"

@@ -17,6 +17,8 @@ from theory.verdicts import Answer
 from verify.exhaustive.decide import Decision, SweepPlan, decide_ids
 from verify.inputs import AdversarialInputs, AllInputs, fitted
 from verify.lemmas import check_ids, check_lemmas
+from verify.literal_ends import run_quantization, run_values
+from verify.literal_mapping import run_mapping
 from verify.target_check import target_within_reach
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from verify.exhaustive.run import SweepResult
     from verify.input_set import InputSet
     from verify.lemma_check import LemmaCheck
+    from verify.literal_budget import LiteralRun
 
 __all__ = ["MOST_CELLS", "Proof", "choose_inputs", "grid_levels", "prove", "run_proof"]
 
@@ -64,6 +67,8 @@ class Proof:
         What the statements other than those about ids were checked on: `inputs`, or some of them.
     sweep
         What the sweep of all inputs showed; None where the ids were compared without one.
+    literal
+        The blocks of g_q, g_c and g_v, run one after another; their checks are among `checks`.
     """
 
     mapping: StagedMapping
@@ -73,11 +78,18 @@ class Proof:
     checks: tuple[LemmaCheck, ...]
     sample: InputSet
     sweep: SweepResult | None = None
+    literal: tuple[LiteralRun, ...] = ()
+
+    @property
+    def answer(self) -> Answer:
+        """FAILS if some statement does, UNDECIDED if some could not be checked, else HOLDS."""
+        answers = [self.ids.answer, *(check.answer for check in self.checks)]
+        return next((worst for worst in (Answer.FAILS, Answer.UNDECIDED) if worst in answers), Answer.HOLDS)
 
     @property
     def holds(self) -> bool:
-        """Whether every statement that was checked holds."""
-        return self.ids.answer is Answer.HOLDS and all(check.answer is Answer.HOLDS for check in self.checks)
+        """Whether every statement holds."""
+        return self.answer is Answer.HOLDS
 
     @property
     def exact_on_cells(self) -> bool | None:
@@ -236,7 +248,7 @@ def run_proof(
         Stream the ids of all inputs so; where not given they are streamed, by this process, if there are more than
         `SWEPT`.
     seed
-        Of the samples on which the other statements are checked then.
+        Of the samples on which the other statements are checked then, and of those run block by block.
 
     Raises
     ------
@@ -276,4 +288,8 @@ def run_proof(
     say("checking the statements", None)
     subject = mapping if network is None else network
     checks.extend(check_lemmas(subject, sample, found=decision.ids, compared=decision.inputs))
-    return Proof(mapping, network, inputs, decision.ids, tuple(checks), sample, decision.sweep)
+    say("running the blocks one after another", None)
+    literal = [run_quantization(mapping, inputs, seed), run_mapping(mapping, inputs, seed)]
+    literal += [run_values(network, inputs, seed)] if network is not None else []
+    checks.extend(run.check for run in literal)
+    return Proof(mapping, network, inputs, decision.ids, tuple(checks), sample, decision.sweep, tuple(literal))

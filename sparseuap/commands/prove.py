@@ -70,7 +70,8 @@ def command(
 ) -> int:
     """Run the proof on SOURCE: build every layer, run it exactly, check every lemma.
 
-    Exit status: 0 everything holds, 1 something fails, 2 bad input (also when Theorem 1 does not apply).
+    Exit status: 0 everything holds, 1 something fails, 2 bad input (also when Theorem 1 does not apply), 3 not all
+    could be checked.
     """
     if exhaustive and samples is not None:
         raise PatternError("--exhaustive and --samples exclude each other: leave one out")
@@ -109,4 +110,4 @@ def command(
         click.echo(json.dumps(as_json(proof, source, target), indent=2))
     else:
         click.echo(as_text(proof, printable(source), target))
-    return 0 if proof.holds else 1
+    return options.EXIT[proof.answer]
