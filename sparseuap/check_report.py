@@ -13,7 +13,7 @@ from theory.verdicts import Answer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from theory.patterns import SparsityPattern
+    from theory.hops import Growth
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
@@ -21,8 +21,14 @@ __all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
 RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
 
-def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> dict[str, Any]:
-    """Return the verdict as JSON-ready data; long witnesses are left to the certificate."""
+def as_json(verdict: PatternVerdict, source: str, *, growth: float | None = None) -> dict[str, Any]:
+    """Return the verdict as JSON-ready data; long witnesses are left to the certificate.
+
+    Parameters
+    ----------
+    growth
+        Seconds for following |S_k^t| layer by layer, by either recursion; None leaves it out.
+    """
     pattern, hops, cut = verdict.pattern, verdict.hops, verdict.cut
     degrees = [layer.degrees for layer in pattern.layers]
     data: dict[str, Any] = {
@@ -70,21 +76,25 @@ def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> di
         data["layers"] = within.layers
         data["holds_within_layers"] = within.answer.as_json()
         data["unseen_within_layers"] = pair
-    if growth:
-        data["growth"] = {
-            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _growth(pattern, verdict, residual)]
-            for residual, name in ((False, "paper"), (True, "residual"))
+    if growth is not None:
+        found = {
+            name: _growth(verdict, residual, growth) for residual, name in ((False, "paper"), (True, "residual"))
         }
+        data["growth"] = {
+            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _by_layer(seen)]
+            for name, seen in found.items()
+        }
+        data["growth_stopped_by_time_limit"] = {name: seen.stopped for name, seen in found.items()}
     return data
 
 
-def as_text(verdict: PatternVerdict, source: str, *, growth: bool = False) -> str:
+def as_text(verdict: PatternVerdict, source: str, *, growth: float | None = None) -> str:
     """Return the verdict as text; a failing one ends with the sentence that a designer needs."""
     return "\n".join(_lines(verdict, source, growth=growth))
 
 
 def heads_as_json(
-    verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False
+    verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: float | None = None
 ) -> dict[str, Any]:
     """Return the verdicts of heads that differ, each with the numbers of its heads."""
     return {
@@ -94,7 +104,9 @@ def heads_as_json(
     }
 
 
-def heads_as_text(verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False) -> str:
+def heads_as_text(
+    verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: float | None = None
+) -> str:
     """Return the verdicts of heads that differ, one after the other."""
     parts = []
     for numbers, verdict in verdicts:
@@ -107,7 +119,7 @@ def heads_as_text(verdicts: list[tuple[list[int], PatternVerdict]], source: str,
     return "\n".join(parts)
 
 
-def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[str]:
+def _lines(verdict: PatternVerdict, source: str, *, growth: float | None) -> Iterator[str]:
     pattern = verdict.pattern
     formula = connection_formula(source)
     counted = "" if formula is None else f" (the formula n(2w+r+g) says {formula})"
@@ -123,8 +135,8 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
     for item in verdict.statements:
         yield f"{item.source:{width}}  {item.says.value}"
         yield f"    {item.functions}: {item.why}"
-    if growth:
-        yield from _growth_table(pattern, verdict)
+    if growth is not None:
+        yield from _growth_table(verdict, growth)
     yield ""
     yield _conclusion(verdict)
     if verdict.within is not None and verdict.within.why != verdict.advice:
@@ -170,16 +182,22 @@ def _conclusion(verdict: PatternVerdict) -> str:
     return f"Verdict: {word} for {functions} continuous functions{tail}."
 
 
-def _growth(pattern: SparsityPattern, verdict: PatternVerdict, residual: bool) -> Iterator[tuple[int, int, float]]:
-    seen = grow(pattern, verdict.hops.s, residual=residual)
+def _growth(verdict: PatternVerdict, residual: bool, seconds: float) -> Growth:
+    return grow(verdict.pattern, verdict.hops.s, residual=residual, time_limit=seconds)
+
+
+def _by_layer(seen: Growth) -> Iterator[tuple[int, int, float]]:
     for layer, (low, mean) in enumerate(zip(seen.min, seen.mean, strict=True), start=1):
         yield layer, int(low), float(mean)
 
 
-def _growth_table(pattern: SparsityPattern, verdict: PatternVerdict) -> Iterator[str]:
+def _growth_table(verdict: PatternVerdict, seconds: float) -> Iterator[str]:
     """Show both recursions where they differ; with 1.1 they are the same."""
     for residual in (False, True) if verdict.violations.size else (False,):
+        seen = _growth(verdict, residual, seconds)
         yield ""
         yield f"|S_k^t|, {RECURSIONS[residual]}:  layer  min  mean"
-        for layer, low, mean in _growth(pattern, verdict, residual):
+        for layer, low, mean in _by_layer(seen):
             yield f"{layer:>{len(RECURSIONS[residual]) + 17}}  {low:>3}  {mean:.6g}"
+        if seen.stopped:
+            yield f"Stopped after {len(seen.min)} layers by --time-limit ({seconds:g} s)."

@@ -77,15 +77,18 @@ def command(
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
-    if len(verdicts) > 1:
-        if json_wanted:
-            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
+        if growth:
+            say("following the layers")
+        seconds, name = (time_limit if growth else None), printable(source)
+        if json_wanted and len(verdicts) > 1:
+            printed = json.dumps(heads_as_json(verdicts, source, growth=seconds), indent=2)
+        elif json_wanted:
+            printed = json.dumps(as_json(verdicts[0][1], source, growth=seconds), indent=2)
+        elif len(verdicts) > 1:
+            printed = heads_as_text(verdicts, name, growth=seconds)
         else:
-            click.echo(heads_as_text(verdicts, printable(source), growth=growth))
-    elif json_wanted:
-        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
-    else:
-        click.echo(as_text(verdicts[0][1], printable(source), growth=growth))
+            printed = as_text(verdicts[0][1], name, growth=seconds)
+    click.echo(printed)
     return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
 
 
