@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sparseuap.remedy import Remedy
-    from theory.patterns import SparsityPattern
+    from theory.hops import Growth
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
@@ -24,12 +24,14 @@ RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
 
 def as_json(
-    verdict: PatternVerdict, source: str, *, growth: bool = False, remedy: Remedy | None = None
+    verdict: PatternVerdict, source: str, *, growth: float | None = None, remedy: Remedy | None = None
 ) -> dict[str, Any]:
     """Return the verdict as JSON-ready data; long witnesses are left to the certificate.
 
     Parameters
     ----------
+    growth
+        Seconds for following |S_k^t| layer by layer, by either recursion; None leaves it out.
     remedy
         What helps, for the keys `repair` and `hint`; see `sparseuap.remedy.find_remedy`.
     """
@@ -82,15 +84,21 @@ def as_json(
         data["layers"] = within.layers
         data["holds_within_layers"] = within.answer.as_json()
         data["unseen_within_layers"] = pair
-    if growth:
-        data["growth"] = {
-            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _growth(pattern, verdict, residual)]
-            for residual, name in ((False, "paper"), (True, "residual"))
+    if growth is not None:
+        found = {
+            name: _growth(verdict, residual, growth) for residual, name in ((False, "paper"), (True, "residual"))
         }
+        data["growth"] = {
+            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _by_layer(seen)]
+            for name, seen in found.items()
+        }
+        data["growth_stopped_by_time_limit"] = {name: seen.stopped for name, seen in found.items()}
     return data
 
 
-def as_text(verdict: PatternVerdict, source: str, *, growth: bool = False, remedy: Remedy | None = None) -> str:
+def as_text(
+    verdict: PatternVerdict, source: str, *, growth: float | None = None, remedy: Remedy | None = None
+) -> str:
     """Return the verdict as text; a failing one ends with what is missing and what helps."""
     lines = [*_lines(verdict, source, growth=growth), *(() if remedy is None else remedy.lines())]
     return "\n".join(lines)
@@ -100,7 +108,7 @@ def heads_as_json(
     verdicts: list[tuple[list[int], PatternVerdict]],
     source: str,
     *,
-    growth: bool = False,
+    growth: float | None = None,
     remedies: Sequence[Remedy | None],
 ) -> dict[str, Any]:
     """Return the verdicts of heads that differ, each with the numbers of its heads and what helps it."""
@@ -115,7 +123,7 @@ def heads_as_text(
     verdicts: list[tuple[list[int], PatternVerdict]],
     source: str,
     *,
-    growth: bool = False,
+    growth: float | None = None,
     remedies: Sequence[Remedy | None],
 ) -> str:
     """Return the verdicts of heads that differ, one after the other; the commands that help are shown once."""
@@ -145,7 +153,7 @@ def _heads(numbers: list[int]) -> str:
     return f"Head{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[str]:
+def _lines(verdict: PatternVerdict, source: str, *, growth: float | None) -> Iterator[str]:
     pattern = verdict.pattern
     formula = connection_formula(source)
     counted = "" if formula is None else f" (the formula n(2w+r+g) says {formula})"
@@ -163,8 +171,8 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
         yield f"    {item.functions}: {item.why}"
         if item.universal_for not in (None, item.functions):
             yield f"    universal for exactly these: {item.universal_for}"
-    if growth:
-        yield from _growth_table(pattern, verdict)
+    if growth is not None:
+        yield from _growth_table(verdict, growth)
     yield ""
     yield _conclusion(verdict)
     if verdict.within is not None and verdict.within.why != verdict.advice:
@@ -208,16 +216,22 @@ def _conclusion(verdict: PatternVerdict) -> str:
     return f"Verdict: {word} for {verdict.for_.functions}{tail}."
 
 
-def _growth(pattern: SparsityPattern, verdict: PatternVerdict, residual: bool) -> Iterator[tuple[int, int, float]]:
-    seen = grow(pattern, verdict.hops.s, residual=residual)
+def _growth(verdict: PatternVerdict, residual: bool, seconds: float) -> Growth:
+    return grow(verdict.pattern, verdict.hops.s, residual=residual, time_limit=seconds)
+
+
+def _by_layer(seen: Growth) -> Iterator[tuple[int, int, float]]:
     for layer, (low, mean) in enumerate(zip(seen.min, seen.mean, strict=True), start=1):
         yield layer, int(low), float(mean)
 
 
-def _growth_table(pattern: SparsityPattern, verdict: PatternVerdict) -> Iterator[str]:
+def _growth_table(verdict: PatternVerdict, seconds: float) -> Iterator[str]:
     """Show both recursions where they differ; with 1.1 they are the same."""
     for residual in (False, True) if verdict.violations.size else (False,):
+        seen = _growth(verdict, residual, seconds)
         yield ""
         yield f"|S_k^t|, {RECURSIONS[residual]}:  layer  min  mean"
-        for layer, low, mean in _growth(pattern, verdict, residual):
+        for layer, low, mean in _by_layer(seen):
             yield f"{layer:>{len(RECURSIONS[residual]) + 17}}  {low:>3}  {mean:.6g}"
+        if seen.stopped:
+            yield f"Stopped after {len(seen.min)} layers by --time-limit ({seconds:g} s)."

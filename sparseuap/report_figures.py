@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,16 +206,25 @@ def _one(name: str, draw: Callable[[Any], Any]) -> Markup:
     entry = figure_entry(name)
     title, caption = CAPTIONS.get(name, (entry.title, entry.caption))
     try:
-        drawing = draw(entry.load())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+            image = inline_svg(draw(entry.load()), name, title)
     except ValueError as error:  # every floor's bad-input errors are ValueErrors, with one clear line
         why = escape(str(error).rstrip("."))
-        return Markup(f'<p class="absent"><strong>{formula(title)}</strong> is left out: {why}.</p>')
-    image = inline_svg(drawing, name, title)
+        return _left_out(title, why)
+    except OverflowError:
+        return _left_out(title, "its numbers are too long to draw")
+    except UserWarning:
+        return _left_out(title, "its labels leave no room for it")
     return Markup(
         f'<figure id="figure-{name}"><div class="sheet" tabindex="0" role="region" '
         f'aria-label="{escape(title)}">{image}</div>'
         f"<figcaption><strong>{formula(title)}.</strong> {_caption(caption)}</figcaption></figure>"
     )
+
+
+def _left_out(title: str, why: str) -> Markup:
+    return Markup(f'<p class="absent"><strong>{formula(title)}</strong> is left out: {why}.</p>')
 
 
 def _caption(text: str) -> Markup:

@@ -89,22 +89,25 @@ def command(
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
-    if json_wanted:
-        data = (
-            heads_as_json(verdicts, source, growth=growth, remedies=remedies)
-            if len(verdicts) > 1
-            else as_json(verdicts[0][1], source, growth=growth, remedy=remedies[0])
-        )
-        click.echo(json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2))
-    else:
-        for note in read.notes:
-            click.echo(f"Note: {note}.")
-        click.echo(
-            heads_as_text(verdicts, source, growth=growth, remedies=remedies)
-            if len(verdicts) > 1
-            else as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0])
-        )
-    return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
+        seconds = time_limit if growth else None
+        if growth:
+            say("following the layers")
+        if json_wanted:
+            data = (
+                heads_as_json(verdicts, source, growth=seconds, remedies=remedies)
+                if len(verdicts) > 1
+                else as_json(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
+            )
+            printed = json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2)
+        else:
+            said = (
+                heads_as_text(verdicts, source, growth=seconds, remedies=remedies)
+                if len(verdicts) > 1
+                else as_text(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
+            )
+            printed = "\n".join((*(f"Note: {note}." for note in read.notes), said))
+    click.echo(printed)
+    return options.exit_status(verdict.answer for _, verdict in verdicts)
 
 
 def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> str | None:

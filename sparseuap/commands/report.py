@@ -18,9 +18,11 @@ from sparseuap.report_page import Report, page
 from theory.files import check_folder, make_folder, write_text
 from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
+from theory.verdicts import Answer
 from theory.wording import printable
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
+from verify.error_study import ErrorStudy
 from verify.proof import Proof
 
 __all__ = ["command"]
@@ -104,6 +106,9 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
         write_text(folder / "certificate.json", json.dumps(made) + "\n")
         write_text(folder / "index.html", text)
     click.echo(f"The report is in {printable(str(folder / 'index.html'))}")
-    if shared.EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
-        return 1
-    return shared.EXIT[verdict.answer]
+    answers = [
+        verdict.answer,
+        *([proof.answer] if isinstance(proof, Proof) else []),
+        *([Answer.HOLDS if study.holds else Answer.FAILS] if isinstance(study, ErrorStudy) else []),
+    ]
+    return shared.exit_status(answers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theory.verdicts import Answer
 
@@ -94,12 +94,15 @@ class Growth:
     residual
         Whether R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, was followed (the residual
         connection), and not the paper's S_k^t (eq. 3). With Assumption 1.1 they are the same.
+    stopped
+        Whether the time limit ended the list before its last layer.
     """
 
     min: tuple[int, ...]
     mean: tuple[float, ...]
     full: bool
     residual: bool
+    stopped: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
