@@ -153,7 +153,9 @@ class _Unions:
 
     def work(self, words: int) -> int:
         """Return what `through` costs, in words joined."""
-        return (self.keys.size + 2 * self.row_of.size) * words + STEP_WORK * (1 + FEW + self.steps)
+        return (self.keys.size + 2 * self.row_of.size) * words + STEP_WORK * (
+            1 + min(FEW, self.indptr.size - 1) + self.steps
+        )
 
     def through(self, seen: Words) -> Words:
         """Return the union of the rows of `seen` over the keys of every query."""
