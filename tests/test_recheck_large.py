@@ -195,6 +195,8 @@ def test_a_cycle_of_families_is_built_again() -> None:
     result = recheck(certificate(assess(SparsityPattern(layers)), source))
     assert result.valid
     assert f"source: {source!r} names this pattern" in result.checked
+    short = recheck(certificate(assess(SparsityPattern(layers)), "ring:n=40"))
+    assert short.failures == ("source: 'ring:n=40' has 1 layers, the pattern 2",)
 
 
 def run(capsys: pytest.CaptureFixture[str], path: Path) -> tuple[int, str]:

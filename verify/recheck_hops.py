@@ -93,7 +93,7 @@ class _Hops:
                 raise Undecided("left undecided: no claim")
             if answer is False and self.claim["key"] is not None:
                 never_seen_by_all(self.pattern, self.claim["key"])
-                return f"fails: token {self.claim['key']} is never seen by all, its layers repeat"
+                return f"fails: token {self.claim['key']} is never seen by all, the queries that see it repeat"
             raise Unproved("some token does not attend to itself, and deciding it again takes too long")
         if answer is not (self.least is not None):
             found = "there is no s" if self.least is None else f"s = {self.least}"
