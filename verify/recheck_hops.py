@@ -13,22 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verify.recheck_follow import arrivals, back, follow_exactly, forth, never_seen_by_all
 from verify.recheck_intervals import Intervals
 from verify.recheck_ledger import FalseClaim, Ledger, Outcome, Undecided, Unproved
 from verify.recheck_powers import MOST_PRODUCTS, Filled, first_full, product_work, smallest_hops
+from verify.recheck_relays import check_relays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from theory.patterns import Connections, IntArray, SparsityPattern
-
-    Flags = npt.NDArray[np.bool_]
+    from theory.patterns import SparsityPattern
+    from verify.recheck_follow import Flags, Way
 
 __all__ = ["check_hops"]
-
-MOST_FOLLOWED = 2**26  # connections followed at most without 1.1, where no layer can be skipped
 
 
 def check_hops(
@@ -96,6 +91,9 @@ class _Hops:
         if not self.small:
             if answer is None:
                 raise Undecided("left undecided: no claim")
+            if answer is False and self.claim["key"] is not None:
+                never_seen_by_all(self.pattern, self.claim["key"])
+                return f"fails: token {self.claim['key']} is never seen by all, the queries that see it repeat"
             raise Unproved("some token does not attend to itself, and deciding it again takes too long")
         if answer is not (self.least is not None):
             found = "there is no s" if self.least is None else f"s = {self.least}"
@@ -111,7 +109,8 @@ class _Hops:
 
     def check_upper(self) -> str:
         """Check that s <= upper, and that the numbers fit each other."""
-        s, lower, upper, pivot = (self.claim[name] for name in ("s", "lower", "upper", "pivot"))
+        s, lower, upper = (self.claim[name] for name in ("s", "lower", "upper"))
+        pivot, relays = self.claim["pivot"], self.claim["relays"]
         if upper is not None and upper < lower:
             raise FalseClaim(f"the upper bound {upper} lies below the lower bound {lower}")
         if s != (lower if lower == upper else None):
@@ -126,6 +125,10 @@ class _Hops:
             )
         if upper is None:
             raise Undecided("no upper bound on s is claimed")
+        if relays is not None and self.loops:
+            check_relays(self.pattern, relays, upper)
+            searched = sum(tokens.size for tokens in relays.values())
+            return f"s <= {upper}: shown by following {searched} tokens"
         intervals = Intervals.read(self.pattern) if self.loops else None
         filled = self.filled(upper) if intervals is None else Filled(upper, intervals.unseen(upper))
         if filled.unseen is not None:
@@ -169,7 +172,7 @@ class _Hops:
         if missing.size:
             raise FalseClaim(f"the pivot {token} does not see token {missing[0]} after {gathers} layers")
         turns = range(gathers, gathers + spreads)
-        missing = np.flatnonzero(~self._follow(lambda layer: layer.transposed, turns, token))
+        missing = np.flatnonzero(~self._follow(forth, turns, token))
         if missing.size:
             raise FalseClaim(
                 f"token {missing[0]} does not see the pivot {token} in the {spreads} layers after that"
@@ -177,61 +180,10 @@ class _Hops:
 
     def _sees(self, query: int, layers: int) -> Flags:
         """Return S_query^layers: on the way back from the query, the last layer comes first."""
-        return self._follow(lambda layer: layer, range(layers - 1, -1, -1), query)
+        return self._follow(back, range(layers - 1, -1, -1), query)
 
-    def _follow(self, way: Callable[[Connections], Connections], turns: range, start: int) -> Flags:
+    def _follow(self, way: Way, turns: range, start: int) -> Flags:
         """Return the tokens that `start` leads to through the layers with these numbers, from 0, in this order."""
-        follow = _follow_growing if self.loops else _follow_exactly
-        return follow(self.pattern, way, turns, start)
-
-
-def _follow_growing(
-    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
-) -> Flags:
-    """Follow under 1.1, where tokens once found stay: each is expanded once a pattern."""
-    found = np.zeros(pattern.n, dtype=bool)
-    found[start] = True
-    order = np.full(pattern.n, start)  # the tokens found, as they came
-    place = np.zeros(pattern.n, dtype=np.int64)
-    count, expanded, quiet = 1, [0] * pattern.p, 0
-    for turn in turns:
-        number = turn % pattern.p
-        ahead = _rows(way(pattern.layers[number]), order[expanded[number] : count])
-        expanded[number] = count
-        ahead = ahead[~found[ahead]]
-        place[ahead] = np.arange(ahead.size)
-        fresh = ahead[place[ahead] == np.arange(ahead.size)]  # each once: no sorting, no pass over all tokens
-        found[fresh] = True
-        order[count : count + fresh.size] = fresh
-        count += fresh.size
-        quiet = 0 if fresh.size else quiet + 1
-        if count == pattern.n or quiet == pattern.p:
-            break
-    return found
-
-
-def _follow_exactly(
-    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
-) -> Flags:
-    """Follow without 1.1: every layer replaces the tokens found."""
-    now, work = np.array([start]), MOST_FOLLOWED
-    for turn in turns:
-        ahead = _rows(way(pattern.layers[turn % pattern.p]), now)
-        now = np.unique(ahead)
-        work -= ahead.size + 1000  # the fixed cost of a step
-        if work < 0:
-            raise Unproved("following it through all its layers would take too long")
-        if not now.size:
-            break
-    found = np.zeros(pattern.n, dtype=bool)
-    found[now] = True
-    return found
-
-
-def _rows(connections: Connections, tokens: IntArray) -> IntArray:
-    """Return the rows of these tokens, one after the other."""
-    starts = connections.indptr[tokens]
-    lengths = connections.indptr[tokens + 1] - starts
-    before = np.cumsum(lengths) - lengths
-    rows: IntArray = connections.keys[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
-    return rows
+        if self.loops:
+            return arrivals(self.pattern, way, turns, start) >= 0
+        return follow_exactly(self.pattern, way, turns, start)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PRODUCTS", "MOST_WORK", "Filled", "first_full", "product_work", "smallest_hops"]
 
-MOST_WORK = 2**32  # machine words joined at most by `first_full`: 4 to 10 seconds
+MOST_WORK = 2**32  # machine words joined at most by `first_full`: about ten seconds
 STEP_WORK = 2**12  # what one step costs besides, in words
 COLUMNS = 1024  # keys followed at a time: 128 bytes a token
 MOST_PRODUCTS = 2**36  # products of numbers in `smallest_hops`, at most: about a second
@@ -49,7 +49,7 @@ def first_full(pattern: SparsityPattern, most: int, *, grows: bool, work: int = 
     Raises
     ------
     OverflowError
-        If that takes more than `work` words joined. Memory is some 600 bytes a token.
+        If that takes more than `work` words joined. Memory is some 600 bytes a token, beside the connections.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def first_full(pattern: SparsityPattern, most: int, *, grows: bool, work: int = 
             layer = layers[(t - 1) % p]
             work -= layer.work(whole.size)
             if work < 0:
-                raise OverflowError(f"more than {t - 1} layers of {n} tokens, {keys.size} of them at a time")
+                raise OverflowError(f"given up at layer {t} for the keys {first}..{keys[-1]} of {n} tokens")
             seen = layer.through(seen)
             if np.array_equal(np.bitwise_and.reduce(seen, axis=0), whole):
                 if grows:
@@ -153,7 +153,9 @@ class _Unions:
 
     def work(self, words: int) -> int:
         """Return what `through` costs, in words joined."""
-        return (self.keys.size + 2 * self.row_of.size) * words + STEP_WORK * (1 + FEW + self.steps)
+        return (self.keys.size + 2 * self.row_of.size) * words + STEP_WORK * (
+            1 + min(FEW, self.indptr.size - 1) + self.steps
+        )
 
     def through(self, seen: Words) -> Words:
         """Return the union of the rows of `seen` over the keys of every query."""

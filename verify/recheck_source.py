@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 from theory.families import FAMILIES, parse_family
 from theory.patterns import PatternError, SparsityPattern
@@ -39,10 +38,16 @@ def check_source(source: str, pattern: SparsityPattern) -> str:
         tokens = TOKENS.search(part)
         if tokens and int(tokens[1]) > pattern.n:  # refused before anything of that size is built
             raise FalseClaim(f"{shown(part)} has {tokens[1]} tokens or more, the pattern {pattern.n}")
-    try:
-        named = SparsityPattern(tuple(chain.from_iterable(parse_family(part).layers for part in parts)))
-    except PatternError as error:
-        raise Unchecked(f"{shown(source)} cannot be built again: {error}") from error
-    if named != pattern:
-        raise FalseClaim(f"{shown(source)} names another pattern, with the digest {named.digest}")
+    done = 0
+    for part in parts:  # one at a time, up to the first that differs: many large ones are never held together
+        try:
+            named = parse_family(part)
+        except PatternError as error:
+            raise Unchecked(f"{shown(source)} cannot be built again: {error}") from error
+        layers = pattern.layers[done : done + named.p]
+        if not layers or named != SparsityPattern(layers):
+            raise FalseClaim(f"{shown(part)} names another pattern: {named!r}")
+        done += named.p
+    if done < pattern.p:
+        raise FalseClaim(f"{shown(source)} has {done} layers, the pattern {pattern.p}")
     return f"{shown(source)} names this pattern"

@@ -51,10 +51,11 @@ def command(certificate: Path, source: str | None) -> int:
 
 def _conclusion(result: Recheck) -> str:
     """Return the last line, which names every claim that is not confirmed."""
-    if result.valid:
-        return "The certificate is valid: every claim is confirmed."
-    bad = result.failures or result.unproved
-    named = ", ".join(sentence.partition(":")[0] for sentence in bad)
+    sentences = result.failures or result.unproved or result.undecided
+    named = ", ".join(sentence.partition(":")[0] for sentence in sentences)
     if result.failures:
         return f"The certificate is FALSE: {named}."
-    return f"Nothing is false, but the certificate is not valid. Unproved: {named}."
+    if result.unproved:
+        return f"Nothing is false, but the certificate is not valid. Unproved: {named}."
+    said = "The certificate is valid: every claim that it makes is confirmed."
+    return f"{said} It claims nothing on what it leaves undecided: {named}." if named else said

@@ -20,9 +20,9 @@ from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
 from theory.verdicts import Answer
 from theory.wording import printable
+from verify.error_study import ErrorStudy
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
-from verify.error_study import ErrorStudy
 from verify.proof import Proof
 
 __all__ = ["command"]
