@@ -118,18 +118,7 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
 def proof_part(proof: Proof, target: str) -> Markup:
     """Return what was built, what was run, and every statement that was checked."""
     mapping, ids = proof.mapping, proof.ids
-    used, expected = prove_report.layers(proof)
-    dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
-    rows = [
-        (
-            prove_report.FAMILIES[family],
-            "not built" if used[family] is None else name_number(used[family]),
-            name_number(expected[family]),
-            name_number(dense.get(family)),
-        )
-        for family in prove_report.FAMILIES
-        if expected[family] or used[family]
-    ]
+    rows = [row.cells for row in prove_report.layer_rows(proof)]
     checks = [
         (
             check.name,
@@ -139,10 +128,14 @@ def proof_part(proof: Proof, target: str) -> Markup:
         )
         for check in proof.checks
     ]
-    word = "Everything checked holds." if proof.holds else "The proof fails on this case."
+    word = {
+        Answer.HOLDS: "Everything checked holds.",
+        Answer.FAILS: "The proof fails on this case.",
+        Answer.UNDECIDED: "Nothing fails, but not every statement could be checked.",
+    }[proof.answer]
     parts: list[object] = [
         Markup(
-            f'<p class="verdict">{badge("holds" if proof.holds else "fails")} {word} '
+            f'<p class="verdict">{badge(proof.answer.value)} {word} '
             f"Run on {formula(proof.inputs.description)}.</p>"
         ),
         facts(
@@ -157,16 +150,9 @@ def proof_part(proof: Proof, target: str) -> Markup:
                 ("How the ids were compared", ids.method),
             ]
         ),
-        table("Layers", ("Step", "Used", "By formula", "Dense Transformer"), rows, "lrrr"),
+        table("Layers", ("Step", "Kind", "Used", "By formula", "Dense Transformer"), rows, "llrrr"),
         table("Statements checked", ("Statement", "Result", "Inputs", "What it says"), checks, "llrl"),
     ]
-    if mapping.feed_forward_layers:
-        parts.append(
-            Markup(
-                f"<p>The contextual mapping has {name_number(mapping.feed_forward_layers)} feed-forward layers "
-                "between its attention layers.</p>"
-            )
-        )
     if proof.network is None:
         parts.append(
             Markup("<p>The value mapping was not built: it needs every cell, and a target within reach.</p>")
