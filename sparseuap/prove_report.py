@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from constructions.relay_absorb import FEED_FORWARD_LAYERS
+from sparseuap.layer_counts import layer_rows, layers
 from theory.verdicts import Answer
 from theory.wording import EXACT_BITS, name_number
 
@@ -15,93 +15,13 @@ if TYPE_CHECKING:
     from verify.lemma_check import LemmaCheck
     from verify.proof import Proof
 
-__all__ = ["LayerRow", "as_json", "as_text", "layer_rows"]
+__all__ = ["as_json", "as_text"]
 
-ATTENDS, FEEDS = "attention", "feed-forward"
 LAST = {
     Answer.HOLDS: "Everything checked holds.",
     Answer.FAILS: "The proof FAILS on this case.",
     Answer.UNDECIDED: "Nothing fails, but not every statement could be checked.",
 }
-
-
-class LayerRow(NamedTuple):
-    """How many layers of one kind a step of the proof has; None where it was not built, or has no counterpart."""
-
-    step: str
-    kind: str
-    used: int | None
-    by_formula: int | None
-    dense: int | None
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """What a table shows."""
-        built = "not built" if self.used is None else name_number(self.used)
-        return self.step, self.kind, built, name_number(self.by_formula), name_number(self.dense)
-
-
-def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
-    """Return layers used and by formula under the paper's four names.
-
-    The relay construction's attention layers, all of them selective shifts, count under that name; its
-    feed-forward layers are in `layer_rows`. What was not built (the value mapping of too many cells) is None.
-    """
-    mapping = proof.mapping
-    by_formula = dict(mapping.layers_formula)
-    shifts_formula = sum(count for name, count in by_formula.items() if name != "all_max_shift")
-    all_max = sum(stage.attention_layers for stage in mapping.stages if stage.name == "all-max-shift")
-    used: dict[str, int | None] = {
-        "quantization": mapping.d * mapping.pattern.n * mapping.K,
-        "selective_shift": mapping.attention_layers - all_max,
-        "all_max_shift": all_max,
-        "value_mapping": None,
-    }
-    if proof.network is not None:
-        used["quantization"] = proof.network.quantization().feed_forward_layers
-        used["value_mapping"] = proof.network.values.feed_forward_layers
-    cells = mapping.K ** (mapping.d * mapping.pattern.n)
-    formula = {
-        "quantization": mapping.d * mapping.pattern.n * mapping.K,
-        "selective_shift": shifts_formula,
-        "all_max_shift": by_formula.get("all_max_shift", 0),
-        "value_mapping": mapping.pattern.n * cells,
-    }
-    return used, formula
-
-
-def layer_rows(proof: Proof) -> list[LayerRow]:
-    """Return the layers of every step, and the totals of attention layers, feed-forward layers and blocks.
-
-    Blocks are counted as in the paper: one for every layer, whose other sublayer is off.
-    """
-    mapping, (used, formula), dense = proof.mapping, layers(proof), proof.dense_layers
-    relay = mapping.construction == "relay"
-    steps = FEED_FORWARD_LAYERS * (formula["selective_shift"] // mapping.pattern.p) if relay else 0
-    shifts = "absorb steps" if relay else "selective shifts"
-    rows = [
-        LayerRow("quantization", FEEDS, used["quantization"], formula["quantization"], dense["quantization"]),
-        LayerRow(
-            shifts, ATTENDS, used["selective_shift"], formula["selective_shift"], dense["contextual_mapping"]
-        ),
-        LayerRow(shifts, FEEDS, mapping.feed_forward_layers, steps, None),
-        LayerRow("all-max-shifts", ATTENDS, used["all_max_shift"], formula["all_max_shift"], None),
-        LayerRow("value mapping", FEEDS, used["value_mapping"], formula["value_mapping"], dense["value_mapping"]),
-    ]
-    totals = [_total(kind, [row for row in rows if row.kind == kind]) for kind in (ATTENDS, FEEDS)]
-    return [*(row for row in rows if row.used != 0 or row.by_formula), *totals, _total("blocks", totals)]
-
-
-def _total(kind: str, rows: Sequence[LayerRow]) -> LayerRow:
-    """Return the sum of some rows: unknown where a number used is, while a missing counterpart has no layers."""
-    used = [row.used for row in rows]
-    return LayerRow(
-        "total",
-        kind,
-        None if None in used else sum(count or 0 for count in used),
-        sum(row.by_formula or 0 for row in rows),
-        sum(row.dense or 0 for row in rows),
-    )
 
 
 def plain(number: int | None) -> int | str | None:
@@ -236,12 +156,12 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
         yield _swept(proof.sweep)
     if proof.sample is not proof.inputs:
         yield f"checked on samples where the table says so: {proof.sample.description}"
-    runs = [f"{name_number(run.run)} of {name_number(run.blocks)} of the {run.stage}" for run in proof.literal]
-    counts = ", ".join(
-        f"{run} on {done.check.inputs} inputs" for run, done in zip(runs, proof.literal, strict=True)
-    )
-    if counts:
-        yield f"blocks run literally, one after another, and compared with the run at once: {counts}"
+    if proof.literal:
+        runs = ", ".join(
+            f"{name_number(run.run)} of {name_number(run.blocks)} of the {run.stage} on {run.check.inputs} inputs"
+            for run in proof.literal
+        )
+        yield f"blocks run literally, one after another, and compared with the run at once: {runs}"
     if proof.network is not None and proof.network.values.lifted_by:
         yield (
             f"the ids were lifted by {proof.network.values.lifted_by} delta in one more layer: some output would "

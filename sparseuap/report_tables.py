@@ -8,7 +8,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from sparseuap import check_report, error_report, prove_report
+from sparseuap import check_report, error_report
+from sparseuap.layer_counts import layer_rows
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
@@ -118,7 +119,7 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
 def proof_part(proof: Proof, target: str) -> Markup:
     """Return what was built, what was run, and every statement that was checked."""
     mapping, ids = proof.mapping, proof.ids
-    rows = [row.cells for row in prove_report.layer_rows(proof)]
+    rows = [row.cells for row in layer_rows(proof)]
     checks = [
         (
             check.name,
