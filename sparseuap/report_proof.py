@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparseuap.layer_counts import layer_rows
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
 from theory.theorems import universal_within
 from theory.verdicts import Answer
 from theory.wording import name_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from constructions.stage import Stage
     from verify.pattern_verdict import PatternVerdict
     from verify.proof import Proof
 
-__all__ = ["layers_rows", "proof_part"]
+__all__ = ["proof_part"]
 
-STAGES = {
-    "selective shift": ("selective shifts", "selective_shift"),
-    "all-max-shift": ("all-max-shifts", "all_max_shift"),
-    "upstream": ("relay: absorb what lies upstream", "upstream"),
-    "gather": ("relay: gather to the root", "gather"),
-    "release": ("relay: release what lies upstream", "release"),
-    "broadcast": ("relay: broadcast from the root", "broadcast"),
-}
-"""By the name of a stage: what a reader calls it, and its key in the formulas."""
-HEADINGS = ("Step", "Attention layers", "By formula", "Feed-forward layers", "Dense Transformer")
-NONE = "–"
-Row = tuple[str, str, str, str, str]
+HEADINGS = ("Step", "Kind", "Used", "By formula", "Dense Transformer")
 
 
 def proof_part(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
@@ -58,7 +45,7 @@ def proof_part(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
                 ("How the ids were compared", ids.method),
             ]
         ),
-        table("Layers", HEADINGS, layers_rows(proof), "lrrrr"),
+        table("Layers", HEADINGS, [row.cells for row in layer_rows(proof)], "llrrr"),
         table("Statements checked", ("Statement", "Result", "Inputs", "What it says"), checks, "llrl"),
     ]
     if proof.network is None:
@@ -81,8 +68,11 @@ def _proved(proof: Proof, target: str, verdict: PatternVerdict) -> Markup:
     run = formula(f"Run on {proof.inputs.description}.")
     if not proof.holds:
         names = ", ".join(check.name for check in proof.checks if check.answer is not Answer.HOLDS)
-        said = f"The proof fails on this case ({names})."
-        return Markup(f'<p class="verdict">{badge("fails")} {escape(said)} {run}</p>')
+        said = {
+            Answer.FAILS: f"The proof fails on this case ({names}).",
+            Answer.UNDECIDED: f"Nothing fails, but not every statement could be checked ({names}).",
+        }[proof.answer]
+        return Markup(f'<p class="verdict">{badge(proof.answer.value)} {escape(said)} {run}</p>')
     said = f"Everything checked holds for the target {target}; the construction is for {functions}."
     if verdict.universal is Answer.HOLDS:
         return Markup(f'<p class="verdict">{badge("holds")} {escape(said)} {run}</p>')
@@ -99,42 +89,3 @@ def _gap(proof: Proof) -> tuple[str, str]:
         return "Smallest gap of two ids", f"{name_number(gap.across)} δ"
     least = "unknown" if gap.within is None else f"at least {name_number(gap.within)} δ"
     return "Smallest gap of two ids of one input", least
-
-
-def layers_rows(proof: Proof) -> Iterator[Row]:
-    """Yield one row a step, and the sum of the contextual mapping, beside the dense counterpart's.
-
-    The formulas count attention layers: of a relay phase, p times its moves, each with four feed-forward layers
-    around it. Quantization and value mapping are feed-forward layers alone.
-
-    Examples
-    --------
-    >>> from theory.families import star
-    >>> from verify.proof import prove
-    >>> for row in layers_rows(prove(star(4, 1), d=1, delta="1/2", construction="relay")):
-    ...     print(" | ".join(row))
-    quantization | – | – | 8 | 8
-    relay: gather to the root | 3 | 3 | 12 | –
-    relay: broadcast from the root | 3 | 3 | 12 | –
-    contextual mapping, in all | 6 | 6 | 24 | 9
-    value mapping | – | – | 64 | 64
-    """
-    mapping, network, dense = proof.mapping, proof.network, proof.dense_layers
-    quantization = mapping.d * mapping.pattern.n * mapping.K
-    if network is not None:
-        quantization = network.quantization().feed_forward_layers
-    yield "quantization", NONE, NONE, name_number(quantization), name_number(dense["quantization"])
-    for name in dict.fromkeys(stage.name for stage in mapping.stages):
-        shown, key = STAGES.get(name, (name, name))
-        counts = _sums([stage for stage in mapping.stages if stage.name == name])
-        yield shown, counts[0], name_number(mapping.layers_formula[key]), counts[1], NONE
-    counts, by_formula = _sums(mapping.stages), name_number(sum(mapping.layers_formula.values()))
-    yield "contextual mapping, in all", counts[0], by_formula, counts[1], name_number(dense["contextual_mapping"])
-    values = "not built" if network is None else name_number(network.values.feed_forward_layers)
-    yield "value mapping", NONE, NONE, values, name_number(dense["value_mapping"])
-
-
-def _sums(stages: Sequence[Stage]) -> tuple[str, str]:
-    """Return the attention and the feed-forward layers of some stages."""
-    attention = sum(stage.attention_layers for stage in stages)
-    return name_number(attention), name_number(sum(stage.feed_forward_layers for stage in stages))

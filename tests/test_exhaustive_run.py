@@ -364,6 +364,19 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path: Path) -> None:
             sweep(other, ArrayEngine(), checkpoint=file)
 
 
+def test_patterns_of_equal_stages_do_not_share_a_checkpoint(tmp_path: Path) -> None:
+    """Windows of width 1 and 2 with s = 3: the same shifts and all-max-shifts, over other attended sets."""
+    narrow, wide = (choose_mapping(parse_family(f"window:n=4,w={w}"), 1, 4, "merged", s=3) for w in (1, 2))
+    assert narrow.stages == wide.stages
+    assert narrow.positions.tolist() == wide.positions.tolist()
+    grids = [[[0, 1, 2, 3]]]
+    assert narrow.ids(grids).tolist() != wide.ids(grids).tolist()
+    file = tmp_path / "sweep.json"
+    sweep(sweep_case(narrow), ArrayEngine(), checkpoint=file)
+    with pytest.raises(ProofError, match="is of another case"):
+        sweep(sweep_case(wide), ArrayEngine(), checkpoint=file)
+
+
 def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     for place in (tmp_path / "no" / "where", tmp_path):
         engine = Fake()

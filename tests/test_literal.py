@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import literal_proof
@@ -343,6 +343,19 @@ def test_blocks_that_are_listed_in_another_order_than_they_are_run() -> None:
     turned = Turned(first.name, first.steps, first.pattern)
     found = run_mapping(replace(mapping, stages=(turned, *mapping.stages[1:])), AllInputs(1, 4, 2))
     assert found.check.answer is Answer.FAILS
+
+
+def test_ids_that_are_not_what_the_stages_give_are_found() -> None:
+    mapping = choose_mapping(parse_family("star:n=4,w=1"), 1, 2, "relay")
+
+    class Other(type(mapping)):  # type: ignore[misc]
+        def run(self, projected: Any) -> Any:
+            return super().run(projected) + 1
+
+    known = {field.name: getattr(mapping, field.name) for field in fields(mapping)}
+    found = run_mapping(Other(**known), AllInputs(1, 4, 2)).check
+    assert found.answer is Answer.FAILS
+    assert "do not give the ids of the run" in found.why
 
 
 def test_a_large_case_runs_some_blocks() -> None:

@@ -51,7 +51,7 @@ class Contradiction:
         if self.part == "blocks":
             return f"the blocks that are relaxed do not give the ids of gbar: {self.why}"
         measured, bound = name_lower(self.measured, 5), name_upper(self.bound)
-        at = "" if self.t is None else f"t = {self.t:.6g}: "
+        at = "" if self.t is None else f"t = {name_upper(self.t, 6)}: "
         if self.part == "construction":
             return f"d_p(fbar, gbar) = {measured} is not 0: the hardmax network misses f at a corner (Lemma 3)"
         if self.part == "good":

@@ -68,11 +68,12 @@ def command(
     with Steps() as say:
         say("reading the pattern")
         read = read_heads(source)
+        chosen = read
         if heads_wanted == "union" and len(read.heads) > 1:
-            read = read.chosen("union")
+            chosen = read.chosen("union")
         elif heads_wanted == "union":
-            read = replace(read, notes=(*read.notes, "--heads union changes nothing: all heads attend alike"))
-        heads = read.distinct()
+            chosen = replace(read, notes=(*read.notes, "--heads union changes nothing: all heads attend alike"))
+        heads = chosen.distinct()
         if file is not None and len(heads) > 1:
             raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
         verdicts = [
@@ -98,14 +99,14 @@ def command(
                 if len(verdicts) > 1
                 else as_json(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
             )
-            printed = json.dumps({**data, "notes": list(read.notes)} if read.notes else data, indent=2)
+            printed = json.dumps({**data, "notes": list(chosen.notes)} if chosen.notes else data, indent=2)
         else:
             said = (
                 heads_as_text(verdicts, source, growth=seconds, remedies=remedies)
                 if len(verdicts) > 1
                 else as_text(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
             )
-            printed = "\n".join((*(f"Note: {note}." for note in read.notes), said))
+            printed = "\n".join((*(f"Note: {note}." for note in chosen.notes), said))
     click.echo(printed)
     return options.exit_status(verdict.answer for _, verdict in verdicts)
 
