@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,10 +15,24 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-__all__ = ["EXIT", "for_functions", "json_wanted", "on_backend", "p_of_norm", "target", "time_limit"]
+__all__ = ["EXIT", "OUTPUT", "for_functions", "json_wanted", "on_backend", "p_of_norm", "target", "time_limit"]
 
 EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 """The exit status of a command that answers a question."""
+
+
+class _Output(click.Path):
+    """The name of a file or folder to be written; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT = _Output(path_type=Path)
+"""The type of an option that names what is written; see `theory.files` for what is refused before the work."""
 
 json_wanted = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 target = click.option(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +17,8 @@ from theory.wording import printable
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["command"]
@@ -37,7 +38,7 @@ __all__ = ["command"]
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model: what can they see?")
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
 @options.json_wanted
-@click.option("--certificate", "file", type=click.Path(path_type=Path), help="Write a certificate for `recheck`.")
+@click.option("--certificate", "file", type=options.OUTPUT, help="Write a certificate for `recheck`.")
 @options.time_limit(
     10.0, "Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided."
 )
