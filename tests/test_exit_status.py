@@ -1,4 +1,4 @@
-"""Exit statuses of the installed command where streams are closed, full or broken, or something unexpected happens."""
+"""Exit statuses of the installed command: streams closed, full or broken, and what nobody expected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
         (
             "ulimit -f 0; sparseuap check ring:n=4 --certificate c.json",
             74,
-            b"c.json cannot be written: File too large",
+            b"cannot be written: File too large",
         ),
     ],
 )
