@@ -116,7 +116,7 @@ def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str |
         lambda: _stop(1),
         lambda: click.echo("fails") or click.echo("a warning", err=True) or _stop(1),
         lambda: click.echo("two\nlines", err=True) or _stop(2),
-        lambda: click.echo("\x1b[31m", err=True) or _stop(2),
+        lambda: click.echo("\x07", err=True) or _stop(2),
         lambda: _stop(74),
     ],
 )
