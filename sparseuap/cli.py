@@ -93,7 +93,7 @@ def _run(arguments: list[str]) -> int:
             refused = shell_complete(house, {}, "sparseuap", "_SPARSEUAP_COMPLETE", wanted)
             return BAD_INPUT if refused else 0
         try:
-            context = house.make_context("sparseuap", list(arguments))
+            context = house.make_context("sparseuap", [_without_null(word) for word in arguments])
             with context:
                 status = int(house.invoke(context) or 0)
         except click.exceptions.Exit as stop:
@@ -105,6 +105,13 @@ def _run(arguments: list[str]) -> int:
         status, message = _explain(error)
         complain(message)
     return status
+
+
+def _without_null(word: str) -> str:
+    """Return an argument that can be a file's name; the shell hands over no other."""
+    if "\0" in word:
+        raise click.UsageError("an argument holds a null character, which no file name has")
+    return word
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -16,6 +17,7 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 __all__ = [
     "EXIT",
+    "OUTPUT",
     "exit_status",
     "for_functions",
     "json_wanted",
@@ -39,6 +41,19 @@ def exit_status(answers: Iterable[Answer]) -> int:
     """
     return max((EXIT[answer] for answer in answers), key=[0, 3, 1].index)
 
+
+class _Output(click.Path):
+    """The name of a file or folder to be written; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT = _Output(path_type=Path)
+"""The type of an option that names what is written; see `theory.files` for what is refused before the work."""
 
 json_wanted = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 target = click.option(

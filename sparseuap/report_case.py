@@ -75,7 +75,7 @@ def read_case(options: dict[str, Any], n: int) -> Case:
         raise PatternError(f"--alpha must lie between 0 and 1, got {alpha:g}")
     return Case(
         d=(options["d"] or 1) if asked or n <= SMALL else None,
-        levels=grid_levels(options["delta"] or "1/2"),
+        levels=grid_levels("1/2" if options["delta"] is None else options["delta"]),
         target=parse_target(options["target"]),
         construction=options["construction"],
         exhaustive=options["exhaustive"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +19,8 @@ from theory.readers.source import read_heads, source_files
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from theory.readers.heads import HeadPatterns
     from verify.pattern_verdict import PatternVerdict
 
@@ -40,7 +41,7 @@ __all__ = ["command"]
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model: what can they see?")
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
 @options.json_wanted
-@click.option("--certificate", "file", type=click.Path(path_type=Path), help="Write a certificate for `recheck`.")
+@click.option("--certificate", "file", type=options.OUTPUT, help="Write a certificate for `recheck`.")
 @options.time_limit(
     10.0, "Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided."
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import html
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from figures.registry import FIGURES
+from sparseuap import options
 from sparseuap.progress import Steps
 from theory.files import check_folder, make_folder, write_text
 from theory.patterns import PatternError
@@ -18,6 +18,7 @@ from theory.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from figures.registry import FigureEntry
 
@@ -37,7 +38,7 @@ object { width: 100%; height: 24rem; }
 
 @click.command("figures")
 @click.argument("names", metavar="[NAME ...]", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the files go; made if absent.")
+@click.option("--out", type=options.OUTPUT, metavar="DIR", help="Where the files go; made if absent.")
 @click.option("--format", "kind", type=click.Choice(FORMATS), default="svg", show_default=True)
 @click.option("--list", "list_wanted", is_flag=True, help="Name the figures and draw none.")
 def command(names: tuple[str, ...], out: Path | None, kind: str, list_wanted: bool) -> int:

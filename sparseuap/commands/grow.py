@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ from theory.wording import name_tokens, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from theory.patterns import IntArray, SparsityPattern
     from theory.receptive_field import ReceptiveField
@@ -39,9 +39,7 @@ MOST_BITS = 2**36  # n^2 times the layers
 @click.option(
     "--query", type=click.IntRange(min=0), help="One token, from 0: from which layer on it sees each key."
 )
-@click.option(
-    "--figure", "file", type=click.Path(path_type=Path), help="Draw it too, into a .svg, .png or .pdf file."
-)
+@click.option("--figure", "file", type=options.OUTPUT, help="Draw it too, into a .svg, .png or .pdf file.")
 @options.json_wanted
 def command(source: str, layers: int | None, query: int | None, file: Path | None, json_wanted: bool) -> int:
     """Show what each token of the pattern SOURCE sees after each layer, residual connections included.

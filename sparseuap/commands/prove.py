@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +18,9 @@ from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
 from theory.wording import printable
 from verify.proof import prove
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -38,7 +40,7 @@ __all__ = ["command"]
 @click.option("--exhaustive", is_flag=True, help="Compare the ids of all K^(dn) inputs (the default up to 2^16).")
 @click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.OUTPUT,
     metavar="FILE",
     help="Save where an exhaustive run stands; a killed one goes on from FILE.",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ from verify.repair_check import check_repair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from theory.patterns import SparsityPattern
     from theory.repair import Repair
@@ -48,7 +48,7 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
     help="What has to apply: the reach theorem, or the paper's Theorem 1 (with a Hamiltonian path).",
 )
 @click.option("--pattern", "layer", type=click.IntRange(min=0), help="The pattern to add to, from 0 (the last).")
-@click.option("--out", "file", type=click.Path(path_type=Path), help="Write the repaired pattern (JSON).")
+@click.option("--out", "file", type=options.OUTPUT, help="Write the repaired pattern (JSON).")
 @options.time_limit(10.0, "Seconds for the search, and for each hard question of the check.")
 @options.json_wanted
 def command(

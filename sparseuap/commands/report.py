@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,12 +24,15 @@ from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.proof import Proof
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 __all__ = ["command"]
 
 
 @click.command("report")
 @click.argument("source")
-@click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Folder for index.html.")
+@click.option("--out", "folder", type=shared.OUTPUT, required=True, help="Folder for index.html.")
 @shared.for_functions
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model, as for check.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
