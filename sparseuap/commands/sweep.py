@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sparseuap import options
-from sparseuap.lengths import describe_lengths, parse_lengths, with_length
+from sparseuap.length_sweep import sweep
 from sparseuap.progress import Steps
-from theory.patterns import PatternError
-from theory.readers.source import read_source
-from theory.theorems import FunctionClass
-from verify.reach_verdict import reach_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from theory.patterns import SparsityPattern
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["command"]
 
@@ -44,61 +38,19 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
 
     Exit status: 0 universal at every length that the source admits, 1 not at some, 2 bad input, 3 undecided.
     """
-    chosen, functions = parse_lengths(lengths), FunctionClass(for_)
-    rows: list[dict[str, Any]] = []
     with Steps() as say:
-        for number, n in enumerate(chosen):
-            say(f"n = {n}", number / len(chosen))
-            rows.append(_row(source, n, functions, full, time_limit))
-    if all(row["state"] == "refused" for row in rows):
-        raise PatternError(rows[0]["why"])
-    summary = {
-        state: describe_lengths(chosen, [row["state"] == state for row in rows])
-        for state in WORDS
-        if any(row["state"] == state for row in rows)
-    }
+        found = sweep(source, lengths, for_=for_, full=full, time_limit=time_limit, progress=say)
+    rows, summary = found.rows, found.summary
     if json_wanted:
         data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
     else:
         click.echo("\n".join(_lines(source, for_, rows, summary, full)))
-    return 1 if "fails" in summary else 3 if "undecided" in summary else 0
-
-
-def _row(source: str, n: int, functions: FunctionClass, full: bool, time_limit: float) -> dict[str, Any]:
-    try:
-        pattern = read_source(with_length(source, n))
-    except PatternError as error:
-        return {"n": n, "universal": None, "state": "refused", "why": str(error), "advice": None}
-    verdict = reach_verdict(pattern, functions)
-    row = {
-        "n": n,
-        "universal": verdict.answer.as_json(),
-        "state": verdict.answer.value,
-        "reach": verdict.reach.value,
-        "why": verdict.why,
-        "advice": verdict.advice or None,
-    }
-    if full:
-        row |= _assumptions(pattern, functions, time_limit)
-    return row
-
-
-def _assumptions(pattern: SparsityPattern, functions: FunctionClass, time_limit: float) -> dict[str, Any]:
-    from verify.pattern_verdict import assess
-
-    verdict = assess(pattern, for_=functions, time_limit=time_limit)
-    return {
-        "assumption_1_1": not verdict.violations.size,
-        "assumption_1_2": verdict.path.answer.as_json(),
-        "assumption_1_3": verdict.hops.answer.as_json(),
-        "s": verdict.hops.s,
-        "theorems": {item.theorem: item.says.value for item in verdict.statements},
-    }
+    return options.EXIT[found.answer]
 
 
 def _lines(
-    source: str, for_: str, rows: list[dict[str, Any]], summary: dict[str, str], full: bool
+    source: str, for_: str, rows: Sequence[dict[str, Any]], summary: dict[str, str], full: bool
 ) -> Iterator[str]:
     first, last = rows[0]["n"], rows[-1]["n"]
     yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {for_} continuous functions"
