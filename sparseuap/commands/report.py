@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,10 @@ from constructions.numbers import ProofError
 from constructions.targets import TargetError
 from sparseuap import options as shared
 from sparseuap.progress import Steps
-from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
-from sparseuap.report_page import Report, page
+from sparseuap.report_case import SMALL, read_case
+from sparseuap.report_run import write_report
 from theory.patterns import PatternError
 from theory.readers.source import read_source
-from verify.pattern_certificate import certificate
-from verify.pattern_verdict import assess
 from verify.proof import Proof
 
 __all__ = ["command"]
@@ -55,8 +52,6 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
 
     Exit status: 0 universal and everything checked holds, 1 not, 2 bad input, 3 undecided.
     """
-    if options["exhaustive"] and options["samples"] is not None:
-        raise PatternError("--exhaustive and --samples exclude each other: leave one out")
     with Steps() as say:
         say("reading the pattern", None)
         pattern = read_source(source)
@@ -64,35 +59,25 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
             case = read_case(options, pattern.n)
         except (ProofError, TargetError) as error:
             raise PatternError(str(error)) from error
-        verdict = assess(
-            pattern,
-            for_=options["for_"],
-            layers=options["layers"],
-            time_limit=options["time_limit"],
-            progress=say,
-        )
-        proof = run_case(case, verdict, say)
-        study = error_of(case, proof, say)
-        made = certificate(verdict, source)
         given = frozenset(
             name
             for name in options
             if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         )
-        commands = command_lines(source, options, proof, given)
-        report = Report(source, verdict, made, proof, study, options["target"], commands, options["seed"])
-        text = page(report, say)
-        _write(folder, {"index.html": text, "certificate.json": json.dumps(made) + "\n"})
-    click.echo(f"The report is in {folder / 'index.html'}")
+        written = write_report(
+            pattern,
+            source,
+            case,
+            folder,
+            for_=options["for_"],
+            layers=options["layers"],
+            time_limit=options["time_limit"],
+            options=options,
+            given=given,
+            progress=say,
+        )
+    click.echo(f"The report is in {written.page}")
+    verdict, proof = written.verdict, written.proof
     if shared.EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
         return 1
     return shared.EXIT[verdict.answer]
-
-
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the report cannot be written to {folder}: {error.strerror}") from error
