@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from constructions.backends import Backend, choose_backend
 from constructions.targets import as_target
 from sparseuap.patterns import PatternLike, Reading, as_pattern
-from theory.checks import PatternError, number, whole
+from theory.checks import number, whole
 from theory.probability_maps import probability_map
 from verify import error_study, proof
 from verify.lp_box import UNIT_BOX
@@ -139,7 +139,7 @@ def measure_error(
         t=temperatures_of(t),
         alpha=None if alpha is None else number("alpha", alpha),
         p=number("p", p),
-        box=_ends(box),
+        box=box,
         seed=whole("seed", seed),
         backend=_backend(backend, device),
         progress=progress,
@@ -158,12 +158,6 @@ def temperatures_of(t: float | Sequence[float] | None) -> list[float] | None:
         return None
     several = [t] if isinstance(t, str) or not hasattr(t, "__iter__") else list(t)
     return [number("t", one) for one in several]
-
-
-def _ends(box: tuple[float, float]) -> tuple[float, float]:
-    if not isinstance(box, (tuple, list)) or len(box) != 2:
-        raise PatternError(f"box has two ends (a, b), got {box!r}")
-    return number("an end of the box", box[0]), number("an end of the box", box[1])
 
 
 def _backend(backend: Backend | str, device: str) -> Backend:
