@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constructions.numbers import ProofError
-from constructions.targets import Target, TargetError, parse_target
+from constructions.targets import Target, TargetError, as_target
 from sparseuap.command_line import command_line
-from theory.patterns import PatternError
-from theory.probability_maps import parse_map
+from theory.checks import PatternError, choice, flag, whole
+from theory.probability_maps import probability_map
 from theory.theorems import Says
 from verify.lp_box import check_box, on_box
 from verify.lp_norm import check_p
@@ -17,6 +17,7 @@ from verify.proof import Proof, choose_inputs, grid_levels, run_proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from sparseuap.remedy import Remedy
     from theory.probability_maps import ProbabilityMap
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     Say = Callable[[str, float | None], None]
 
-__all__ = ["SMALL", "Case", "command_lines", "error_of", "read_case", "run_case"]
+__all__ = ["SMALL", "Case", "command_lines", "error_of", "make_case", "read_case", "run_case"]
 
 SMALL = 12
 """Tokens up to which the proof is run without being asked for, with d = 1 and delta = 1/2."""
+CONSTRUCTIONS = ("auto", "paper", "merged", "relay")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Case:
 
 
 def read_case(options: dict[str, Any], n: int) -> Case:
-    """Read the options before any long work is done.
+    """Read the options of the command line before any long work is done.
 
     Raises
     ------
@@ -67,25 +69,55 @@ def read_case(options: dict[str, Any], n: int) -> Case:
     """
     from sparseuap.commands.error import ends, temperatures
 
-    asked = options["d"] is not None or options["delta"] is not None
-    t, alpha = temperatures(options["t"]), options["alpha"]
+    names = ("d", "delta", "target", "construction", "exhaustive", "samples", "seed", "rho", "alpha", "p")
+    given = {name: options[name] for name in names}
+    return make_case(n, t=temperatures(options["t"]), box=ends(options["box"]), **given)
+
+
+def make_case(
+    n: int,
+    *,
+    d: int | None,
+    delta: str | float | Fraction | None,
+    target: Target | str | Callable[[Any], Any],
+    construction: str,
+    exhaustive: bool,
+    samples: int | None,
+    seed: int,
+    rho: ProbabilityMap | str | Callable[[Any], Any],
+    t: list[float] | None,
+    alpha: float | None,
+    p: float,
+    box: tuple[float, float],
+) -> Case:
+    """Check what a report of a pattern of n tokens is to be about, before any long work is done.
+
+    Raises
+    ------
+    PatternError, ProofError, TargetError
+        If something is out of range, or not known.
+    """
     if t is not None and not all(0 < value < float("inf") for value in t):
-        raise PatternError(f"--t takes positive finite numbers, got {options['t']}")
+        raise PatternError(f"t must be positive and finite, got {', '.join(f'{value:g}' for value in t)}")
     if alpha is not None and not 0 < alpha < 1:
-        raise PatternError(f"--alpha must lie between 0 and 1, got {alpha:g}")
+        raise PatternError(f"alpha must lie between 0 and 1, got {alpha:g}")
+    if flag("exhaustive", exhaustive) and samples is not None:
+        raise PatternError("all inputs (exhaustive) and some of them (samples) exclude each other: leave one out")
+    if d is None and (delta is not None or n <= SMALL):
+        d = 1
     return Case(
-        d=(options["d"] or 1) if asked or n <= SMALL else None,
-        levels=grid_levels("1/2" if options["delta"] is None else options["delta"]),
-        target=parse_target(options["target"]),
-        construction=options["construction"],
-        exhaustive=options["exhaustive"],
-        samples=options["samples"],
-        seed=options["seed"],
-        rho=parse_map(options["rho"]),
+        d=None if d is None else whole("d", d, 1),
+        levels=grid_levels("1/2" if delta is None else delta),
+        target=as_target(target),
+        construction=choice("construction", construction, CONSTRUCTIONS),
+        exhaustive=exhaustive,
+        samples=None if samples is None else whole("samples", samples, 1),
+        seed=whole("seed", seed),
+        rho=probability_map(rho),
         t=t,
         alpha=alpha,
-        p=check_p(options["p"]),
-        box=check_box(ends(options["box"])),
+        p=check_p(p),
+        box=check_box(box),
     )
 
 

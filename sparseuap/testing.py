@@ -10,11 +10,12 @@ Examples
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from theory.patterns import PatternError, SparsityPattern
+from sparseuap.patterns import PatternLike, Reading, as_pattern
+from theory.checks import index, whole
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from theory.wording import name_tokens
@@ -22,12 +23,14 @@ from theory.wording import name_tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from theory.patterns import SparsityPattern
+
 __all__ = ["assert_sees", "assert_universal"]
 
 SHOWN = 3
 
 
-def assert_universal(pattern: SparsityPattern | str, for_: FunctionClass | str = "all") -> None:
+def assert_universal(pattern: PatternLike, for_: FunctionClass | str = "all", **reading: Unpack[Reading]) -> None:
     """Assert that a sparse Transformer with this pattern approximates every function of a class (reach theorem).
 
     Linear in the connections. Depth is not limited; `assert_sees` looks at a number of layers.
@@ -35,16 +38,19 @@ def assert_universal(pattern: SparsityPattern | str, for_: FunctionClass | str =
     Parameters
     ----------
     pattern
-        A pattern, or a SOURCE as the command line takes it: ``"star:n=16,w=1"``, a file, ``"module:mask?n=8"``.
+        Whatever `sparseuap.patterns.as_pattern` reads: a SOURCE as the command line takes it (``"star:n=16,w=1"``,
+        a file, ``"module:mask?n=8"``), a mask, a graph, a mask function.
     for_
         ``"all"`` continuous functions, or ``"causal"`` ones (output k depends on tokens 0..k).
+    **reading
+        As for `as_pattern`: ``true_means="attend"`` for a boolean mask, ``n=64`` for a mask function.
 
     Raises
     ------
     AssertionError
         If it does not, or no theorem says so (a token that does not attend to itself).
     PatternError
-        If the source cannot be read, or there is no such class.
+        If the pattern cannot be read, or there is no such class.
 
     Examples
     --------
@@ -58,7 +64,8 @@ def assert_universal(pattern: SparsityPattern | str, for_: FunctionClass | str =
     from verify.reach_verdict import reach_verdict
 
     functions = FunctionClass.of(for_)
-    read, name = _read(pattern)
+    read = as_pattern(pattern, **reading)
+    name = pattern if isinstance(pattern, str) else repr(read)
     verdict = reach_verdict(read, functions)
     if verdict.answer is Answer.HOLDS:
         return
@@ -82,25 +89,31 @@ def _repair_line(pattern: SparsityPattern, for_: FunctionClass) -> str:
 
 
 def assert_sees(
-    pattern: SparsityPattern | str, query: int, keys: int | Iterable[int], layers: int | None = None
+    pattern: PatternLike,
+    query: int,
+    keys: int | Iterable[int],
+    layers: int | None = None,
+    **reading: Unpack[Reading],
 ) -> None:
     """Assert that the output at `query` can depend on each of `keys`, residual connections included.
 
     Parameters
     ----------
     pattern
-        A pattern, or a SOURCE as the command line takes it.
+        Whatever `sparseuap.patterns.as_pattern` reads.
     query, keys
         Tokens, from 0.
     layers
         Attention layers of the model, the cycle of patterns starting with pattern 0; None: any depth.
+    **reading
+        As for `as_pattern`.
 
     Raises
     ------
     AssertionError
         Naming the keys that are not seen, and from which layer on they would be.
     PatternError
-        If the source cannot be read, there is no such token, or `layers` < 0.
+        If the pattern cannot be read, there is no such token, or `layers` < 0.
 
     Examples
     --------
@@ -111,13 +124,13 @@ def assert_sees(
     """
     from theory.receptive_field import first_seen_by
 
-    read, name = _read(pattern)
-    wanted = np.unique(np.array([keys] if isinstance(keys, int) else list(keys), dtype=np.int64))
-    for token in (query, *wanted.tolist()):
-        if not 0 <= token < read.n:
-            raise PatternError(f"no token {token}: tokens are 0..{read.n - 1}")
-    if layers is not None and layers < 0:
-        raise PatternError(f"a number of layers is at least 0, got {layers}")
+    read = as_pattern(pattern, **reading)
+    name = pattern if isinstance(pattern, str) else repr(read)
+    query = index(query, read.n)
+    several = keys if hasattr(keys, "__iter__") and not isinstance(keys, str) else [keys]
+    wanted = np.array(sorted({index(key, read.n) for key in several}), dtype=np.int64)
+    if layers is not None:
+        whole("a number of layers", layers)
     first = first_seen_by(read, query)
     missing = wanted[(first[wanted] < 0) | ((first[wanted] > layers) if layers is not None else False)]
     if not missing.size:
@@ -134,13 +147,3 @@ def assert_sees(
     if never.size:
         lines.append(f"no path leads from {name_tokens(never)} to token {query}: add a connection that joins them")
     raise AssertionError("\n  ".join(lines))
-
-
-def _read(pattern: SparsityPattern | str) -> tuple[SparsityPattern, str]:
-    if isinstance(pattern, SparsityPattern):
-        return pattern, repr(pattern)
-    if not isinstance(pattern, str):
-        raise PatternError(f"expected a SparsityPattern or a source, got {type(pattern).__name__}")
-    from theory.readers.source import read_source
-
-    return read_source(pattern), pattern

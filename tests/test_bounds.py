@@ -7,9 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from constructions.error_budget import Budgets
+from constructions.relay import build_relay
 from theory.bounds import LARGEST_ERROR, ErrorBudget, LayerBudget, formulas, recursion
+from theory.families import ring
 from theory.layer_errors import AffineRanges, AttentionRanges, HeadRanges, Relaxation
-from theory.probability_maps import Hardmax, Sparsemax, parse_map
+from theory.probability_maps import Hardmax, Sparsemax, UserMap, parse_map
 
 SOFTMAX = parse_map("softmax")
 
@@ -184,3 +187,15 @@ def test_coarse_gaps_are_rounded_down() -> None:
 
 def test_hardmax_loses_nothing() -> None:
     assert Relaxation(Hardmax(), 1.0, 0.5).lost(np.array([0.1, 1.0]), np.array([2, 3])).tolist() == [0.0, 0.0]
+
+
+def test_nothing_is_claimed_of_a_map_that_nobody_knows() -> None:
+    """A callable may return anything: neither weights that sum to 1 nor a lost mass below 1 is proved of it."""
+    mapping = build_relay(ring(3), 1, 2)
+    budgets = Budgets(mapping)
+    mine = UserMap("mine", lambda v: np.ones(v.size) / v.size)
+    found = budgets.at(mine, 1e9)
+    assert (found.valid, found.bound, found.eta) == (False, float("inf"), {})
+    assert found.why == "no bound: nothing is proved of the mass that mine loses"
+    assert budgets.guaranteed_t(mine) is None
+    assert budgets.guaranteed_t(SOFTMAX) is not None

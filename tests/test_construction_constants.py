@@ -170,7 +170,7 @@ def test_self_attention_is_required() -> None:
         ({"gamma": [0, 1]}, "gamma must list every token"),
         ({"gamma": [0, 2, 1]}, "gamma is no path: token 2 attends to token 0 in no pattern"),
         ({"patterns": [0]}, "patterns must have 2 entries"),
-        ({"patterns": [0, 1]}, "no token 2 in pattern 1"),
+        ({"patterns": [0, 1]}, "no pattern 1"),
         ({"s": -1}, "constant s must be an integer that is not negative, got -1"),
         ({"c": -1}, "constant c must be an integer that is not negative"),
         ({"c": 40.0}, "constant c must be an integer"),

@@ -10,7 +10,7 @@ import pytest
 
 from figures.registry import FIGURES
 from sparseuap.cli import main
-from sparseuap.commands.figures import gallery
+from sparseuap.gallery import gallery
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.probability_maps import UserMap
 from theory.wording import name_upper
 
 if TYPE_CHECKING:
@@ -74,22 +75,25 @@ class ErrorBudget:
         The layers in order, up to the end or to where the bound broke down.
     broken
         The layer that could not be entered because the error before it could pass delta/8; None if all is well.
+    unproved
+        The name of a map of which nothing is proved, so that no bound is claimed; None for any other.
     """
 
     t: float
     delta: float
     layers: tuple[LayerBudget, ...]
     broken: LayerBudget | None = None
+    unproved: str | None = None
 
     @property
     def valid(self) -> bool:
         """Whether the error is at most delta/8 before every layer."""
-        return self.broken is None
+        return self.broken is None and self.unproved is None
 
     @property
     def bound(self) -> float:
         """Bound on |relaxed id - id| in units of delta; inf where the recursion broke down."""
-        if self.broken is not None:
+        if not self.valid:
             return float("inf")
         return self.layers[-1].error if self.layers else 0.0
 
@@ -114,6 +118,8 @@ class ErrorBudget:
     @property
     def why(self) -> str:
         """One sentence."""
+        if self.unproved is not None:
+            return f"no bound: nothing is proved of the mass that {self.unproved} loses"
         if self.broken is None:
             return f"the ids are within {name_upper(self.bound)} delta of the exact ones"
         return (
@@ -134,6 +140,8 @@ def recursion(
     n
         Tokens.
     """
+    if isinstance(relaxation.rho, UserMap):
+        return ErrorBudget(relaxation.t, relaxation.delta, (), unproved=relaxation.rho.name)
     errors = np.zeros(2 * n)
     done: list[LayerBudget] = []
     for number, (stage, ranges) in enumerate(layers):

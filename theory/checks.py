@@ -10,7 +10,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["PatternError", "check_tokens", "choice", "flag", "index", "seconds", "whole", "wholes"]
+__all__ = ["PatternError", "check_tokens", "choice", "flag", "index", "number", "seconds", "whole", "wholes"]
 
 Choice = TypeVar("Choice")
 
@@ -134,6 +134,27 @@ def choice(name: str, value: object, known: Iterable[Choice]) -> Choice:
         if type(value) is type(word) and value == word:
             return word
     raise PatternError(f"{name} must be {' or '.join(map(repr, words))}, got {value!r}")
+
+
+def number(name: str, value: Any) -> float:
+    """Return a real number as a float; text and truth values are none.
+
+    Raises
+    ------
+    PatternError
+        If it is anything else, or NaN.
+
+    Examples
+    --------
+    >>> number("p", "2")
+    Traceback (most recent call last):
+        ...
+    theory.connections.PatternError: p must be a number, got '2'
+    """
+    kinds = (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds) or value != value:
+        raise PatternError(f"{name} must be a number, got {value!r}")
+    return float(value)
 
 
 def seconds(value: Any) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from theory.checks import index
 from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError
+from theory.notebook import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -201,6 +202,10 @@ class SparsityPattern:
             f"SparsityPattern(n={self.n}, p={self.p}, connections={self.connections}, "
             f"density={100 * self.density:.3g}%)"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return shown([repr(self)], self)
 
 
 def _layer_from_lists(rows: Iterable[Iterable[int]], number: int) -> Connections:

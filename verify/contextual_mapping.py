@@ -85,9 +85,12 @@ class _Run:
 
     def __init__(self, function: Function, inputs: InputSet, reach: Bools | None) -> None:
         self.function, self.inputs = function, inputs
-        if reach is not None and reach.shape != (inputs.n, inputs.n):
-            raise ProofError(f"reach must be a boolean matrix of {inputs.n} x {inputs.n}, got shape {reach.shape}")
-        self.reach = None if reach is None else np.asarray(reach, dtype=bool)
+        self.reach = None if reach is None else np.asarray(reach)
+        if self.reach is not None and (self.reach.dtype != bool or self.reach.shape != (inputs.n, inputs.n)):
+            raise ProofError(
+                f"reach must be a boolean matrix of {inputs.n} x {inputs.n}, got {self.reach.dtype} of shape"
+                f" {self.reach.shape}"
+            )
         self.scanned = False
         self.within: Collision | None = None
         self.beyond: Collision | None = None

@@ -17,6 +17,7 @@ from theory.graph import (
 )
 from theory.hamiltonian import HamiltonianPath, hamiltonian_path
 from theory.hops import HopCount, hop_count
+from theory.notebook import shown
 from theory.read_only import ReadOnly
 from theory.theorems import (
     FunctionClass,
@@ -114,6 +115,19 @@ class PatternVerdict(ReadOnly):
                 f"token {token} does not attend to itself in pattern {layer}: no theorem here covers that; add it"
             )
         return self.within.why if self.within is not None and self.within.answer is not Answer.HOLDS else ""
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[self.for_]
+        word = {Answer.HOLDS: "universal", Answer.FAILS: "NOT universal", Answer.UNDECIDED: "undecided"}
+        said = f"{word[self.universal]} for {functions} continuous functions"
+        lines = [
+            f"{said}; {self.pattern!r}",
+            f"1.1 {(Answer.FAILS if self.violations.size else Answer.HOLDS).value}",
+            f"1.2 {self.path.answer.value}: {self.path.why}",
+            f"1.3 {self.hops.answer.value}: {self.hops.why}",
+        ]
+        return shown([*lines, self.advice] if self.advice else lines, self.pattern)
 
 
 def assess(

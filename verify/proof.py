@@ -10,7 +10,7 @@ from constructions.backends import NUMPY
 from constructions.cells import cell_count
 from constructions.network import Network, choose_mapping, compose, dense_layers
 from constructions.numbers import INT64_BITS, ProofError
-from constructions.targets import parse_target
+from constructions.targets import as_target
 from theory.checks import flag
 from theory.readers.guard import one_line
 from theory.verdicts import Answer
@@ -123,7 +123,7 @@ def grid_levels(delta: str | float | Fraction) -> int:
         raise ProofError(f"delta = {one_line(delta, 60)} is no 1/K for a K below 2^{INT64_BITS}, such as 1/4")
     try:
         step = Fraction(delta)
-    except (ValueError, ZeroDivisionError, OverflowError):
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         step = Fraction(0)
     if step <= 0 or step.numerator != 1 or step.denominator < 2:
         raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {one_line(delta, 60)}")
@@ -157,7 +157,7 @@ def prove(
     *,
     d: int,
     delta: str | float | Fraction,
-    target: str = "identity",
+    target: Target | str | Callable[[Any], Any] = "identity",
     construction: str = "paper",
     exhaustive: bool = False,
     samples: int | None = None,
@@ -176,7 +176,7 @@ def prove(
     d, delta
         Embedding size and grid step 1/K.
     target
-        A named target function or ``module:callable``.
+        A named target function, ``module:callable``, or a callable on arrays (..., d, n).
     construction, **constants
         As for `constructions.network.choose_mapping`.
     exhaustive, samples, seed
@@ -209,7 +209,7 @@ def prove(
     return run_proof(
         pattern,
         inputs,
-        parse_target(target),
+        as_target(target),
         construction,
         backend=backend,
         plan=plan,
@@ -259,7 +259,7 @@ def run_proof(
 
     Examples
     --------
-    >>> from constructions.targets import parse_target
+    >>> from constructions.targets import as_target
     >>> from theory.patterns import SparsityPattern
     >>> ring = SparsityPattern.from_lists([[0, 2], [0, 1], [1, 2]])
     >>> proof = run_proof(ring, AllInputs(1, 3, 2), parse_target("sort"), "relay")

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 import textwrap
-from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sparseuap import options
+from sparseuap.comparison import DEFAULT_TOKENS, compare, default_sources
 from sparseuap.progress import Steps
 from sparseuap.text_table import Column, fit, terminal_width
-from theory.families import connection_formula
-from theory.measures import measure
 from theory.patterns import PatternError
-from theory.readers.source import read_source
 from theory.theorems import Says
 from theory.wording import printable
-from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["command", "default_sources"]
+__all__ = ["command"]
 
-DEFAULT_TOKENS = 64
 MARKS = {Says.UNIVERSAL: "yes", Says.NOT_UNIVERSAL: "NO", Says.SILENT: "silent", Says.UNDECIDED: "undecided"}
 THEOREMS = {
     "yun_2020_theorem_1": "Yun",
@@ -74,30 +69,6 @@ LEAST = (
 """Columns in the order in which a narrow terminal does without them; the verdict always stays."""
 
 
-def default_sources(n: int) -> list[str]:
-    """Return one pattern of every kind named in the two papers, of the given length.
-
-    Examples
-    --------
-    >>> default_sources(64)[1]
-    'strided:n=64,w=8'
-    """
-    w = max(w for w in range(1, isqrt(n) + 1) if n % w == 0)  # Fixed needs a segment length that divides n
-    return [
-        f"dense:n={n}",
-        f"strided:n={n},w={w}",
-        f"fixed:n={n},w={w}",
-        f"star:n={n},w=1",
-        f"hub:n={n}",
-        f"ring:n={n}",
-        f"window:n={n},w=1",
-        f"causal:n={n}",
-        f"random:n={n},r=3,seed=0",
-        f"longformer:n={n},window=2,globals=1",
-        f"bigbird:n={n},window=1,random=2,globals=1,seed=0",
-    ]
-
-
 @click.command("compare")
 @click.argument("sources", nargs=-1)
 @click.option("--n", "tokens", type=click.IntRange(min=8), help="Tokens of the default families (64).")
@@ -113,44 +84,14 @@ def command(sources: tuple[str, ...], tokens: int | None, json_wanted: bool, tim
     """
     if sources and tokens is not None:
         raise PatternError("--n sets the length of the default families: leave it out when SOURCES are given")
-    rows = []
+    chosen = sources or default_sources(tokens or DEFAULT_TOKENS)
     with Steps() as say:
-        chosen = list(sources) or default_sources(tokens or DEFAULT_TOKENS)
-        for number, source in enumerate(chosen):
-            say(source, number / len(chosen))
-            rows.append(_row(source, time_limit))
+        rows = compare(*chosen, time_limit=time_limit, progress=say)
     if json_wanted:
         click.echo(json.dumps(rows, indent=2))
     else:
         click.echo("\n".join(_lines(rows, terminal_width())))
     return 0
-
-
-def _row(source: str, time_limit: float) -> dict[str, Any]:
-    pattern = read_source(source)
-    verdict = assess(pattern, time_limit=time_limit)
-    found = measure(pattern, time_limit=time_limit)
-    return {
-        "source": source,
-        "n": pattern.n,
-        "p": pattern.p,
-        "connections": found.connections,
-        "connections_formula": connection_formula(source),
-        "density": found.density,
-        "degree_mean": found.degree_mean,
-        "assumption_1_1": not verdict.violations.size,
-        "assumption_1_2": verdict.path.answer.as_json(),
-        "assumption_1_3": verdict.hops.answer.as_json(),
-        "s": verdict.hops.s,
-        "reach": verdict.reach.value,
-        "diameter": found.distances.diameter,
-        "mean_distance": found.distances.mean,
-        "mean_distance_error": found.distances.mean_error,
-        "spectral_gap": found.spectral_gap,
-        "star": found.hub is not None,
-        "theorems": {item.theorem: item.says.value for item in verdict.statements},
-        "universal_causal": verdict.universal_causal.as_json(),
-    }
 
 
 def _lines(rows: list[dict[str, Any]], width: int | None) -> Iterator[str]:

@@ -9,12 +9,12 @@ import click
 import numpy as np
 
 from sparseuap import options
+from sparseuap.field import first_seen_by, grow
 from sparseuap.progress import Steps
 from sparseuap.text_table import terminal_width
 from theory.files import check_output
 from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
-from theory.receptive_field import first_seen_by, receptive_field
 from theory.wording import name_tokens, printable
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 MATRIX_TOKENS = 32  # a terminal shows the first-seen layers of so many tokens
-JSON_TOKENS = 512  # and JSON of so many
-MOST_BITS = 2**36  # n^2 times the layers
 
 
 @click.command("grow")
@@ -58,17 +56,10 @@ def command(source: str, layers: int | None, query: int | None, file: Path | Non
         say("following the layers")
         head = {"source": source, "counting": "tokens and patterns from 0", "n": pattern.n, "p": pattern.p}
         if query is not None:
-            first = first_seen_by(pattern, query)
-            if layers is not None:
-                first[first > layers] = -1
+            first = first_seen_by(pattern, query, layers)
         else:
-            count = layers or _enough(pattern.n, pattern.p)
-            if layers is not None and pattern.n**2 * layers > MOST_BITS:
-                raise PatternError(
-                    f"{pattern.n} tokens through {layers} layers are too many to follow: ask for one --query"
-                )
-            field = receptive_field(pattern, count, matrix=pattern.n <= JSON_TOKENS)
-            shown = count if layers is not None else max(1, _last_change(field))
+            field = grow(pattern, layers)
+            shown = len(field.sizes) - 1
         if file is not None:
             say("drawing")
             _draw(pattern, printable(source).replace("$", r"\$"), shown, file)
@@ -103,19 +94,6 @@ def _draw(pattern: SparsityPattern, name: str, layers: int, file: Path) -> None:
     matrices = {name: first_seen(looped, layers)}
     figure = draw({name: growth(pattern, layers, residual=True)}, matrices, pattern.n)
     save(figure, file, file.suffix.removeprefix("."))
-
-
-def _enough(n: int, p: int) -> int:
-    """Return a number of layers after which nothing changes: each cycle adds a token to some set or ends it."""
-    count = p * max(1, n - 1)
-    if n * n * count > MOST_BITS:
-        raise PatternError(f"{n} tokens may need {count} layers: say how many to follow with --layers")
-    return count
-
-
-def _last_change(field: ReceptiveField) -> int:
-    changes = np.flatnonzero((field.sizes[1:] != field.sizes[:-1]).any(axis=1))
-    return int(changes[-1]) + 1 if changes.size else 0
 
 
 def _summary(field: ReceptiveField, layers: int) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,17 +10,14 @@ from constructions.numbers import ProofError
 from constructions.targets import TargetError
 from sparseuap import options as shared
 from sparseuap.progress import Steps
-from sparseuap.remedy import find_remedy
-from sparseuap.report_case import SMALL, command_lines, error_of, read_case, run_case
-from sparseuap.report_page import Report, page
-from theory.files import check_folder, make_folder, write_text
+from sparseuap.report_case import SMALL, read_case
+from sparseuap.report_run import write_report
+from theory.files import check_folder
 from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
 from theory.verdicts import Answer
 from theory.wording import printable
 from verify.error_study import ErrorStudy
-from verify.pattern_certificate import certificate
-from verify.pattern_verdict import assess
 from verify.proof import Proof
 
 if TYPE_CHECKING:
@@ -62,8 +58,6 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
 
     Exit status: 0 universal and everything checked holds, 1 not, 2 bad input, 3 undecided.
     """
-    if options["exhaustive"] and options["samples"] is not None:
-        raise PatternError("--exhaustive and --samples exclude each other: leave one out")
     check_folder(
         folder, ["index.html", "certificate.json"], source_files(source, options["target"], options["rho"])
     )
@@ -74,42 +68,27 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
             case = read_case(options, pattern.n)
         except (ProofError, TargetError) as error:
             raise PatternError(str(error)) from error
-        verdict = assess(
-            pattern,
-            for_=options["for_"],
-            layers=options["layers"],
-            time_limit=options["time_limit"],
-            progress=say,
-        )
-        proof = run_case(case, verdict, say)
-        study = error_of(case, proof, say)
-        made = certificate(verdict, source)
         given = frozenset(
             name
             for name in options
             if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         )
-        say("what would repair it", None)
-        remedy = find_remedy(verdict, source)
-        commands = command_lines(source, options, given, proof=proof, study=study, remedy=remedy)
-        report = Report(
-            printable(source),
-            verdict,
-            made,
-            proof,
-            study,
-            options["target"],
-            commands,
-            options["seed"],
-            remedy,
+        written = write_report(
+            pattern,
+            source,
+            case,
+            folder,
+            for_=options["for_"],
+            layers=options["layers"],
+            time_limit=options["time_limit"],
+            options=options,
+            given=given,
+            progress=say,
         )
-        text = page(report, say)
-        make_folder(folder)
-        write_text(folder / "certificate.json", json.dumps(made) + "\n")
-        write_text(folder / "index.html", text)
-    click.echo(f"The report is in {printable(str(folder / 'index.html'))}")
+    click.echo(f"The report is in {printable(str(written.page))}")
+    proof, study = written.proof, written.study
     answers = [
-        verdict.answer,
+        written.verdict.answer,
         *([proof.answer] if isinstance(proof, Proof) else []),
         *([Answer.HOLDS if study.holds else Answer.FAILS] if isinstance(study, ErrorStudy) else []),
     ]

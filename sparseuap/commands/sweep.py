@@ -10,19 +10,14 @@ import click
 
 from sparseuap import options
 from sparseuap.command_line import command_line
-from sparseuap.lengths import describe_lengths, parse_lengths, with_length
+from sparseuap.length_sweep import sweep
 from sparseuap.progress import Steps
 from theory.graph import Reach
-from theory.patterns import PatternError
-from theory.readers.source import read_heads
 from theory.theorems import FunctionClass
 from theory.wording import printable
-from verify.reach_verdict import reach_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from theory.patterns import SparsityPattern
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["command"]
 
@@ -47,19 +42,10 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
 
     Exit status: 0 universal at every length that the source admits, 1 not at some, 2 bad input, 3 undecided.
     """
-    chosen, functions = parse_lengths(lengths), FunctionClass.of(for_)
-    rows: list[dict[str, Any]] = []
+    functions = FunctionClass.of(for_)
     with Steps() as say:
-        for number, n in enumerate(chosen):
-            say(f"n = {n}", number / len(chosen))
-            rows.append(_row(source, n, functions, full, time_limit))
-    if all(row["state"] == "refused" for row in rows):
-        raise PatternError(rows[0]["why"])
-    summary = {
-        state: describe_lengths(chosen, [row["state"] == state for row in rows])
-        for state in WORDS
-        if any(row["state"] == state for row in rows)
-    }
+        found = sweep(source, lengths, for_=for_, full=full, time_limit=time_limit, progress=say)
+    rows, summary = found.rows, found.summary
     if json_wanted:
         data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
@@ -68,43 +54,11 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
         if functions is FunctionClass.ALL and _for_a_decoder(rows):
             click.echo(f"No key comes after its query; for a decoder ask for {FunctionClass.CAUSAL.functions}:")
             click.echo(f"    {command_line('sweep', source, '--n', lengths, '--for', 'causal')}")
-    return 1 if "fails" in summary else 3 if "undecided" in summary else 0
-
-
-def _row(source: str, n: int, functions: FunctionClass, full: bool, time_limit: float) -> dict[str, Any]:
-    try:
-        pattern = read_heads(with_length(source, n)).only()  # without its notes, which every length would repeat
-    except PatternError as error:
-        return {"n": n, "universal": None, "state": "refused", "why": str(error), "advice": None}
-    verdict = reach_verdict(pattern, functions)
-    row = {
-        "n": n,
-        "universal": verdict.answer.as_json(),
-        "state": verdict.answer.value,
-        "reach": verdict.reach.value,
-        "why": verdict.why,
-        "advice": verdict.advice or None,
-    }
-    if full:
-        row |= _assumptions(pattern, functions, time_limit)
-    return row
-
-
-def _assumptions(pattern: SparsityPattern, functions: FunctionClass, time_limit: float) -> dict[str, Any]:
-    from verify.pattern_verdict import assess
-
-    verdict = assess(pattern, for_=functions, time_limit=time_limit)
-    return {
-        "assumption_1_1": not verdict.violations.size,
-        "assumption_1_2": verdict.path.answer.as_json(),
-        "assumption_1_3": verdict.hops.answer.as_json(),
-        "s": verdict.hops.s,
-        "theorems": {item.theorem: item.says.value for item in verdict.statements},
-    }
+    return options.EXIT[found.answer]
 
 
 def _lines(
-    source: str, functions: FunctionClass, rows: list[dict[str, Any]], summary: dict[str, str], full: bool
+    source: str, functions: FunctionClass, rows: Sequence[dict[str, Any]], summary: dict[str, str], full: bool
 ) -> Iterator[str]:
     first, last = rows[0]["n"], rows[-1]["n"]
     yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {functions.functions}"
@@ -123,7 +77,7 @@ def _lines(
         yield f"  and {len(groups) - SHOWN_RANGES} more ranges (--json lists every length)"
 
 
-def _for_a_decoder(rows: list[dict[str, Any]]) -> bool:
+def _for_a_decoder(rows: Sequence[dict[str, Any]]) -> bool:
     """Return whether some length is not universal, and no key comes after its query at any of those."""
     failing = [row["reach"] for row in rows if row["state"] == "fails"]
     return bool(failing) and set(failing) <= {Reach.CAUSAL.value, Reach.WITHIN_CAUSAL.value}

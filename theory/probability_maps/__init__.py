@@ -14,7 +14,7 @@ from __future__ import annotations
 from theory.probability_maps.base import ProbabilityMap
 from theory.probability_maps.counter_examples import SquaredNormalisation, TanhCappedSoftmax, Uniform
 from theory.probability_maps.outside import UserMap
-from theory.probability_maps.registry import MAPS, PARAMETRIC, parse_map
+from theory.probability_maps.registry import MAPS, PARAMETRIC, parse_map, probability_map
 from theory.probability_maps.softmax import Softmax, TopKSoftmax
 from theory.probability_maps.sparse import Entmax, Hardmax, SparselinGen, Sparsemax
 
@@ -33,4 +33,5 @@ __all__ = [
     "Uniform",
     "UserMap",
     "parse_map",
+    "probability_map",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from theory.connections import PatternError
+from theory.probability_maps.base import ProbabilityMap
 from theory.probability_maps.counter_examples import SquaredNormalisation, TanhCappedSoftmax, Uniform
-from theory.probability_maps.outside import import_map
+from theory.probability_maps.outside import UserMap, import_map
 from theory.probability_maps.softmax import Softmax, TopKSoftmax
 from theory.probability_maps.sparse import Entmax, Hardmax, SparselinGen, Sparsemax
 from theory.readers.guard import one_line
@@ -14,9 +15,7 @@ from theory.readers.guard import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from theory.probability_maps.base import ProbabilityMap
-
-__all__ = ["MAPS", "PARAMETRIC", "parse_map"]
+__all__ = ["MAPS", "PARAMETRIC", "parse_map", "probability_map"]
 
 MAPS: dict[str, ProbabilityMap] = {
     item.name: item for item in (Softmax(), Sparsemax(), Hardmax(), Uniform(), SquaredNormalisation())
@@ -73,6 +72,32 @@ def parse_map(spec: str) -> ProbabilityMap:
         names = ", ".join([*MAPS, *(example for example, _ in PARAMETRIC.values())])
         raise PatternError(f"no map is called {one_line(spec, 80)!r}: {names} or module:callable")
     return import_map(spec)
+
+
+def probability_map(given: ProbabilityMap | str | Callable[[Any], Any]) -> ProbabilityMap:
+    """Return a map that is given itself, by its name (`parse_map`), or as a callable from m scores to m weights.
+
+    Of a callable nothing is known but what it returns (`theory.assumption_2.check_assumption_2` tries it out).
+
+    Raises
+    ------
+    PatternError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> probability_map("sparsemax").exact_t(0.5)
+    2.0
+    >>> probability_map(lambda v: v**2 / (v**2).sum()).proved
+    False
+    """
+    if isinstance(given, str):
+        return parse_map(given)
+    if isinstance(given, ProbabilityMap) and not isinstance(given, type):
+        return given
+    if not callable(given) or isinstance(given, type):
+        raise PatternError(f"a map is a name, module:callable or a function, not {type(given).__name__}")
+    return UserMap(getattr(given, "__name__", type(given).__name__), given)
 
 
 def _names_something(text: str) -> bool:
