@@ -33,7 +33,7 @@ def cell_count(d: int, n: int, levels: int) -> int:
     >>> cell_count(d=2, n=3, levels=2)
     64
     """
-    if d * n * (levels - 1).bit_length() > MOST_BITS:
+    if d * n * (int(levels) - 1).bit_length() > MOST_BITS:
         raise ProofError(
             f"d n = {d * n} entries with {levels} values make ids of more than {MOST_BITS} bits: take a smaller d,"
             " n or 1/delta"

@@ -86,7 +86,7 @@ def test_a_report_leaves_out_what_cannot_be_drawn() -> None:
 
     def crowded(_: object) -> Any:
         figure = new_figure(1.0, 1.0)
-        figure.add_subplot().set_ylabel("x" * 2000)
+        figure.add_subplot().set_xlabel("x\n" * 400)
         return figure
 
     assert "its numbers are too long to draw" in _one("relay", too_long)
