@@ -17,6 +17,7 @@ from theory.hops import growth, hop_count
 from theory.hops.growth import seen, seers
 from theory.mask_functions import from_callable
 from theory.patterns import PatternError
+from theory.readers.layouts import from_layout
 from theory.receptive_field import first_seen_by, receptive_field
 from theory.repair import repair
 from verify.contextual_mapping import check_contextual_mapping
@@ -41,6 +42,7 @@ FLAGS: dict[str, Callable[[Any], object]] = {
     "vectorised": lambda value: from_callable(lambda q, k: q >= k, 3, vectorised=value),
     "causal in documents": lambda value: documents([2, 1], causal=value),
     "causal in equal_documents": lambda value: equal_documents(5, 2, causal=value),
+    "causal in from_layout": lambda value: from_layout(object(), 4, causal=value),
     "extended": lambda value: bigbird(9, 1, 1, 1, extended=value),
     "tight": lambda value: build_mapping(RING, 1, 2, tight=value),
     "exhaustive": lambda value: prove(RING, **CASE, exhaustive=value),
