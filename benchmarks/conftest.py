@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from benchmarks.measure import Measure
 from theory.hops.columns import usable_cores
 
+SIBLINGS = Path("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list")
+VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2"}
 PACKAGES = ("numpy", "scipy", "numba", "torch", "distributed")
 
 
@@ -33,7 +36,7 @@ def measure(benchmark: Any) -> Measure:
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
     """Name the machine by what the figures depend on, and by nothing else."""
-    processor = machine_info.get("cpu", {}).get("brand_raw", machine_info.get("processor", ""))
+    processor = _processor(machine_info.get("cpu", {})) or machine_info.get("processor", "")
     python = machine_info["python_version"]
     machine_info.clear()
     machine_info |= {
@@ -43,6 +46,16 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
         "packages": dict(filter(None, map(_installed, PACKAGES))),
         "quick": config.getoption("quick"),
     }
+
+
+def _processor(cpu: dict[str, Any]) -> str:
+    """Name a processor by what the ratios were seen to depend on: its generation, its vectors, shared cores."""
+    if "brand_raw" not in cpu:
+        return ""
+    flags = cpu.get("flags", [])
+    vectors = next((name for flag, name in VECTORS.items() if flag in flags), "no AVX2")
+    shared = ", cores shared by two threads" if SIBLINGS.exists() and SIBLINGS.read_text().strip() != "0" else ""
+    return f"{cpu['brand_raw']} (family {cpu.get('family')}, model {cpu.get('model')}, {vectors}{shared})"
 
 
 def _installed(package: str) -> tuple[str, str] | None:

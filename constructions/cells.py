@@ -17,17 +17,29 @@ if TYPE_CHECKING:
 
 __all__ = ["cell_count", "cells", "check_entries"]
 
+MOST_BITS = 2**21  # of one id, which tells K^{dn} inputs apart: a quarter of a megabyte
+
 
 def cell_count(d: int, n: int, levels: int) -> int:
     """Return K^{dn}.
+
+    Raises
+    ------
+    ProofError
+        If it has millions of bits: so has every id, and nothing could be run in time.
 
     Examples
     --------
     >>> cell_count(d=2, n=3, levels=2)
     64
     """
-    count: int = int(levels) ** (int(d) * int(n))  # one of NumPy's integers would wrap around
-    return count
+    d, n, levels = int(d), int(n), int(levels)  # NumPy's integers would wrap around
+    if d * n * (levels - 1).bit_length() > MOST_BITS:
+        raise ProofError(
+            f"d n = {d * n} entries with {levels} values make ids of more than {MOST_BITS} bits: take a smaller d,"
+            " n or 1/delta"
+        )
+    return int(levels ** (d * n))
 
 
 @overload

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.all_max_shift import AllMaxShifts, all_max_factor, tighter_s
-from constructions.numbers import ProofError
+from constructions.cells import cell_count
+from constructions.numbers import INT64_BITS, ProofError, check_width
 from constructions.positional_embedding import initial_interval, positions_along
 from constructions.selective_shift import SelectiveShifts, TokenShift
 from constructions.shift_mapping import ShiftMapping
 from theory.checks import flag, wholes
 from theory.graph import self_attention_violations
 from theory.verdicts import Answer
+from theory.wording import name_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +93,7 @@ def build_mapping(
     """
     check_sizes(d, levels)
     d, levels = int(d), int(levels)
+    cell_count(d, pattern.n, levels)
     if construction not in ("paper", "merged"):
         raise ProofError(f"unknown construction {construction!r}: choose paper, merged or relay")
     violations = self_attention_violations(pattern)
@@ -107,6 +110,7 @@ def build_mapping(
     c = _constant("c", all_max_factor(s, pattern.n, d, levels) if c is None else c)
     shift_factor = _constant("shift_factor", levels**d if shift_factor is None else shift_factor)
     step = _constant("step", levels if step is None else step)
+    check_width(pattern.n, s * (1 + c).bit_length())
     cycle, windows = pattern.p, levels**d if construction == "paper" else 1
     shifts = []
     for i, (token, layer) in enumerate(zip(path[1:].tolist(), along.tolist(), strict=True)):
@@ -131,10 +135,12 @@ def build_mapping(
 
 
 def check_sizes(d: int, levels: int) -> None:
-    """Raise ProofError unless d >= 1 and K = 1/delta >= 2 are integers."""
+    """Raise ProofError unless d >= 1 and K = 1/delta >= 2 are integers, and K is below 2^62."""
     for name, value, least in (("d", d, 1), ("K = 1/delta", levels, 2)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ProofError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if levels.bit_length() > INT64_BITS:
+        raise ProofError(f"K = 1/delta must be below 2^{INT64_BITS}, got {name_number(levels)}")
 
 
 def _constant(name: str, value: int) -> int:

@@ -215,7 +215,17 @@ def build_network(
     >>> network.exact_on_cells, network.layers == network.layers_formula
     (True, True)
     """
+    check_sizes(d, levels)
+    _check_cells(d, pattern.n, levels)
     return compose(choose_mapping(pattern, d, levels, construction, **constants), target)
+
+
+def _check_cells(d: int, n: int, levels: int) -> int:
+    """Return K^{dn} after checking that the table of windows can be made."""
+    count = cell_count(d, n, levels)
+    if count > MAX_CELLS:
+        raise ProofError(f"{levels}^{d * n} cells are more than {MAX_CELLS}: a smaller d or 1/delta fits")
+    return count
 
 
 def compose(mapping: StagedMapping, target: Target) -> Network:
@@ -227,9 +237,7 @@ def compose(mapping: StagedMapping, target: Target) -> Network:
         As `build_network`.
     """
     pattern, d, levels = mapping.pattern, mapping.d, mapping.K
-    count = cell_count(d, pattern.n, levels)
-    if count > MAX_CELLS:
-        raise ProofError(f"{levels}^{d * pattern.n} cells are more than {MAX_CELLS}: a smaller d or 1/delta fits")
+    count = _check_cells(d, pattern.n, levels)
     reach = reach_matrix(pattern) if mapping.construction == "relay" else None
     if reach is not None and (witness := dependence_violation(target, reach, d, levels)) is not None:
         raise TargetError(f"target {target.name} is out of reach: {witness.why}")

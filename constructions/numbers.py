@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["INT64_BITS", "Integers", "ProofError", "exact_dtype", "times"]
+__all__ = ["INT64_BITS", "Integers", "ProofError", "check_width", "exact_dtype", "times"]
 
 Integers = npt.NDArray[Any]  # dtype int64, or object holding Python integers
 LONG = 2048  # bits from which a product costs more than looking up whether it is known
 INT64_BITS = 62  # one bit of headroom for a difference of two ids
+MOST_ID_BITS = 2**33  # of all ids of one input together: a gigabyte
 
 
 class ProofError(ValueError):
@@ -29,6 +30,23 @@ def exact_dtype(bound: int) -> np.dtype[Any]:
     (dtype('int64'), dtype('O'))
     """
     return np.dtype(np.int64) if abs(int(bound)).bit_length() <= INT64_BITS else np.dtype(object)
+
+
+def check_width(n: int, bits: int) -> None:
+    """Raise ProofError where n ids of so many bits, those of one input, do not fit a gigabyte.
+
+    Examples
+    --------
+    >>> check_width(4096, 16_800_000)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    constructions.numbers.ProofError: ids of 16800000 bits for 4096 tokens are 8.6 GB an input, ...
+    """
+    if n * bits > MOST_ID_BITS:
+        raise ProofError(
+            f"ids of {bits} bits for {n} tokens are {n * bits / 8e9:.2g} GB an input, more than 1.1: take a"
+            " smaller d, 1/delta or s, or another --construction (relay's ids are the shortest)"
+        )
 
 
 def times(values: Integers, factor: int) -> Integers:

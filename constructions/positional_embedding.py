@@ -44,7 +44,7 @@ def spread(d: int, levels: int) -> int:
     >>> spread(3, 10)
     111
     """
-    return sum(levels**i for i in range(d))
+    return (levels**d - 1) // (levels - 1) if levels > 1 else d
 
 
 def initial_interval(position: int, d: int, levels: int, step: int) -> tuple[int, int]:
@@ -109,10 +109,20 @@ def project(matrix: Any, levels: int) -> Any:
     if exact_dtype(max(greatest, 1) * spread(d, levels)) == np.int64:
         wide = xp.astype(matrix, xp.int64, copy=False)
     elif is_numpy_array(matrix):
-        wide = matrix.astype(object)
+        return _project_exactly(matrix.astype(object), levels)
     else:
         raise ProofError(f"u^T Z = sum_i {levels}^i Z_i does not fit int64: run it on NumPy, or take a smaller d")
     result = wide[..., 0, :]
     for i in range(1, d):
         result = result + wide[..., i, :] * levels**i
     return result
+
+
+def _project_exactly(matrix: Integers, levels: int) -> Integers:
+    """Return sum_i K^i Z[i, k] in Python integers: two neighbours become one digit of K^2, until one is left."""
+    while matrix.shape[-2] > 1:
+        pairs = matrix[..., 0::2, :].copy()
+        upper = matrix[..., 1::2, :]
+        pairs[..., : upper.shape[-2], :] += upper * levels
+        matrix, levels = pairs, levels * levels
+    return np.asarray(matrix[..., 0, :])

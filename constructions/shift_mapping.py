@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["ShiftMapping"]
 
 
+MOST_DIGITS = 8  # in base c; with more of them, Python integers are cheaper
+
+
 @dataclass(frozen=True, eq=False)
 class ShiftMapping(StagedMapping):
     """The contextual mapping of `paper` and `merged`; see `build_mapping`.
@@ -73,8 +76,11 @@ class ShiftMapping(StagedMapping):
         return self._digits(self.project(grids))
 
     def run(self, projected: Integers) -> Integers:
-        """Return the ids, given u^T H_k in units of delta; beyond int64 put together from their digits."""
-        if not self.in_base_c:
+        """Return the ids, given u^T H_k in units of delta; beyond int64 put together from their digits.
+
+        Each step costs the digits that there are by then, so all s of them s^2: only where these are few.
+        """
+        if not self.in_base_c or (self.all_max.count > MOST_DIGITS and self.backend.name == "numpy"):
             return super().run(projected)
         found = self._digits(projected)
         return assemble(Digits(tuple(self.backend.fetch(digit) for digit in found.digits), found.base))

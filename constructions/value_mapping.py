@@ -21,7 +21,7 @@ from constructions.output_slots import output_slots
 from theory.read_only import ReadOnly, read_only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -146,12 +146,17 @@ class ValueMapping(ReadOnly):
         """The additional layer, or None."""
         return LiftIds(self.lifted_by) if self.lifted_by else None
 
-    def blocks(self) -> Iterator[LiftIds | WriteWindow]:
-        """Iterate the layers in order."""
+    def blocks(self, cells: Sequence[int] | None = None) -> Iterator[LiftIds | WriteWindow]:
+        """Iterate the layers in order; of some cells, the lift and their windows, in the order given."""
         if self.lift:
             yield self.lift
-        pairs = zip(self.ids.ravel().tolist(), self.slots.ravel().tolist(), strict=True)
-        for window, (identifier, slot) in enumerate(pairs):
+        numbers = np.arange(self.ids.size).reshape(self.ids.shape)
+        tables = (
+            (numbers, self.ids, self.slots)
+            if cells is None
+            else (table[cells] for table in (numbers, self.ids, self.slots))
+        )
+        for window, identifier, slot in zip(*(table.ravel().tolist() for table in tables), strict=True):
             yield WriteWindow(window, identifier + self.lifted_by, slot)
 
     def start(self, identifiers: Any) -> Columns:

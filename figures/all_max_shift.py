@@ -126,7 +126,7 @@ def _ids(axes: Axes, mapping: StagedMapping, states: Sequence[Sequence[int]]) ->
             label = f"token {token}" if t == len(states) - 1 else f"_token {token}"
             axes.plot([t], [heights[t]], **look, markersize=5, markerfacecolor=fill, linestyle="", label=label)
     axes.set_ylim(0, None)
-    if first[leader] > WIDE * sorted(first)[1]:
+    if len(first) > 1 and first[leader] > WIDE * sorted(first)[1]:
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(0.5 * max(1, min(first)), 2.0 * first[leader])
     axes.set_xticks(list(layers))

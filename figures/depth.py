@@ -56,8 +56,9 @@ def count_layers(
     title: str,
     cases: Sequence[tuple[int, int, int, int]],
     pattern: Callable[[int], SparsityPattern],
+    constructions: Sequence[str] = CURVES[:-1],
 ) -> DepthPanel:
-    """Build every construction of every case and count its attention layers.
+    """Build some constructions of every case, all that there are by default, and count their attention layers.
 
     Parameters
     ----------
@@ -65,13 +66,15 @@ def count_layers(
         The quantity's value, then n, d and 1/delta.
     pattern
         From n to the sparsity pattern.
+    constructions
+        Those that apply to the pattern.
     """
     rows = []
     for _, n, d, levels in cases:
-        made = [choose_mapping(pattern(n), d, levels, name).attention_layers for name in CURVES[:-1]]
+        made = [choose_mapping(pattern(n), d, levels, name).attention_layers for name in constructions]
         rows.append((*made, dense_layers(d, n, levels)["contextual_mapping"]))
-    columns = zip(*rows, strict=True)
-    return DepthPanel(quantity, title, tuple(case[0] for case in cases), dict(zip(CURVES, columns, strict=True)))
+    names, columns = (*constructions, CURVES[-1]), zip(*rows, strict=True)
+    return DepthPanel(quantity, title, tuple(case[0] for case in cases), dict(zip(names, columns, strict=True)))
 
 
 @styled

@@ -5,7 +5,7 @@ mark), for every map and construction; below the t where the bound begins nothin
 F). The distance falls steeply where the last id becomes right. Right: the whole distance d_p(f, g) of one case,
 split by source: d_p(f, fbar) of the grid (§4.1), d_p(gbar, g) outside and inside the ramps of eq. (15);
 d_p(fbar, gbar) is 0 by Lemma 3. Bands are 99 % intervals of what is sampled; a distance of 0 is drawn on the
-lower edge.
+lower edge, and one above its bound, which would refute the proof, gets a cross.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from constructions.targets import TARGETS
-from figures.style import FULL, MUTED, curve_style, new_figure, styled
+from figures.style import FULL, MUTED, SIGNAL, curve_style, new_figure, styled
 from theory import families
 from theory.probability_maps import parse_map
 from verify.error_study import study_error
@@ -37,6 +37,8 @@ __all__ = ["draw", "example"]
 
 FLOOR = 1e-8
 """The lower edge of the logarithmic axes: what is smaller, 0 included, is drawn there."""
+ABOVE: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 10, "color": SIGNAL}
+"""How a measured value above its rigorous bound is marked: something is wrong there."""
 SOURCES = {
     "total": "total, $d_p(f, g)$",
     "discretization": r"grid, $d_p(f, \bar f)$",
@@ -73,7 +75,11 @@ def draw(studies: Sequence[ErrorStudy], split: int = 0) -> Figure:
         axes.set_yscale("log")
         axes.set_ylim(bottom=FLOOR)
         axes.set_xlabel("$t$")
-    left.set_title("outside ramps: measured, and bound (dashed)", loc="left")
+    sound = all(study.holds for study in studies)
+    left.set_title(
+        "outside ramps: measured, and bound (dashed)" if sound else "a measured value contradicts the proof",
+        loc="left",
+    )
     left.set_ylabel(rf"$d_{{{studies[0].p:g}}}(\bar g, g)$")
     right.set_title(f"by source: {_name(studies[split])}", loc="left")
     right.set_ylabel(f"$d_{{{studies[split].p:g}}}$")
@@ -115,6 +121,10 @@ def _measured_and_bound(axes: Axes, study: ErrorStudy, style: dict[str, Any]) ->
     look = {**style, "linestyle": "-"}
     axes.plot(t, _drawn(good), **look, label=_name(study))
     axes.plot(t[claimed], _drawn(bound[claimed]), **{**look, "linestyle": "--"}, markerfacecolor="white")
+    wrong = [found for found in study.contradictions if found.part == "good"]
+    if wrong:
+        places = np.array([found.t for found in wrong], dtype=float)
+        axes.plot(places, _drawn(np.array([found.measured for found in wrong])), **ABOVE, label="above its bound")
 
 
 def _split(axes: Axes, study: ErrorStudy) -> None:

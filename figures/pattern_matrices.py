@@ -21,6 +21,7 @@ from figures._guard import check_drawable
 from figures.style import FULL, INK, PALETTE, SIGNAL, new_figure, styled
 from theory.families import parse_family
 from theory.graph import Reach
+from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from verify.pattern_verdict import PatternVerdict, assess
 
@@ -69,12 +70,14 @@ def verdict_words(verdict: PatternVerdict) -> str:
 
     >>> verdict_words(assess(parse_family("causal:n=4")))
     'causal functions only'
+    >>> verdict_words(assess(parse_family("causal:n=4"), for_="causal"))
+    'universal (causal functions)'
     """
-    if verdict.universal is Answer.FAILS and verdict.reach is Reach.CAUSAL:
+    if verdict.universal is Answer.FAILS and verdict.reach is Reach.CAUSAL and not verdict.violations.size:
         return "causal functions only"
-    return {Answer.HOLDS: "universal", Answer.FAILS: "not universal", Answer.UNDECIDED: "undecided"}[
-        verdict.universal
-    ]
+    word = {Answer.HOLDS: "universal", Answer.FAILS: "not universal", Answer.UNDECIDED: "undecided"}
+    causal = " (causal functions)" if verdict.for_ is FunctionClass.CAUSAL else ""
+    return f"{word[verdict.universal]}{causal}"
 
 
 @styled

@@ -1,10 +1,11 @@
 """Positional embedding and quantization: from numbers to intervals that never meet.
 
 Top left: one entry of X + E before and after the dn/delta quantization layers (eq. 14). E_gamma(1) = (n-1) 1
-and E_gamma(i) = (i-2) 1 (eq. 7), so that every token has a unit interval of its own; phi makes it a staircase
-of step delta. Top right: phi on one cell, and its version of three ReLUs (eq. 15), which differs only on the
-ramp, the last alpha of the cell (shaded). Bottom: the intervals [pos Delta, pos Delta + delta^(-d+1) - delta]
-of z_k = u^T H_k, in units of delta (eq. 8), one a token and disjoint; the marks are one input's.
+and E_gamma(i) = (i-2) 1 (eq. 7; for relay E_k = k 1, tokens from 0), so that every token has a unit interval
+of its own; phi makes it a staircase of step delta. Top right: phi on one cell, and its version of three ReLUs
+(eq. 15), which differs only on the ramp, the last alpha of the cell (shaded). Bottom: the intervals [pos
+Delta, pos Delta + delta^(-d+1) - delta] of z_k = u^T H_k, in units of delta (eq. 8), one a token and
+disjoint; the marks are one input's.
 """
 
 from __future__ import annotations

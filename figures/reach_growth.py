@@ -2,8 +2,8 @@
 
 Left: |S_k^t|, the number of tokens that token k has seen after t layers (eq. 3), the mean over k with its
 marker and the least over k in pale; Assumption 1.3 holds with the s at which the least one meets n. Log axes.
-Right: the layer t in which query k first sees key j, the least t with j in S_k^t; the largest entry is s, a
-crossed cell is never seen.
+Right: the layer t in which query k first sees key j, the least t with j in S_k^t; a crossed cell is
+never seen, and where there is none the largest entry is s.
 """
 
 from __future__ import annotations

@@ -6,16 +6,18 @@ hatches go along with them, so that a photocopy and a colour-blind reader lose n
 
 from __future__ import annotations
 
+import io
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ParamSpec
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from theory.files import replaced
+
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable
-    from pathlib import Path
 
 __all__ = [
     "COLUMN",
@@ -135,12 +137,24 @@ def token_style(token: int) -> dict[str, Any]:
 def save(figure: Figure, path: Path | str | io.BytesIO, format: str = "svg") -> None:
     """Write a figure as png, svg or pdf: vector text, no date, no version, the same bytes on every run.
 
+    A file is written whole or not at all.
+
     Raises
     ------
     ValueError
         for another format.
+    OutputError
+        If the file cannot be written.
     """
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is not known: choose {', '.join(FORMATS)}")
+    if not isinstance(path, io.BytesIO):
+        with replaced(Path(path)) as draft, draft.open("wb") as file:
+            _write(figure, file, format)
+        return
+    _write(figure, path, format)
+
+
+def _write(figure: Figure, file: IO[bytes], format: str) -> None:
     with rc_context(RC):
-        figure.savefig(path, format=format, metadata=_NO_DATES[format])
+        figure.savefig(file, format=format, metadata=_NO_DATES[format])

@@ -3,8 +3,9 @@
 An arrow j -> k says that token k attends to token j in some pattern, so that information flows from j to k
 (Assumption 1.2); self-loops are left out. Thick arrows are the Hamiltonian chain gamma(1) -> ... -> gamma(n),
 the double circle is a hub, which every token attends to and which attends to every token. Dashed outlines are
-the strong components, in topological order from left to right. Hatched squares form a closed set: none of them
-ever sees a round token, whatever the depth, so the pattern is not universal.
+the strong components, in topological order from left to right. Hatched squares, where there are some, form a
+closed set: none of them ever sees a round token, whatever the depth, so the pattern is not universal for all
+continuous functions.
 """
 
 from __future__ import annotations

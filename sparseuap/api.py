@@ -108,7 +108,7 @@ def repair(
     *,
     for_: FunctionClass | str = FunctionClass.ALL,
     theorem: Theorem = "reach",
-    keep_causal: bool = False,
+    keep_causal: bool | None = None,
     layer: int | None = None,
     time_limit: float = 10.0,
     **reading: Unpack[Reading],

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sparseuap.command_line import command_line
 from theory.families import connection_formula
 from theory.graph import Reach
 from theory.hops import growth as grow
-from theory.theorems import FunctionClass
 from theory.verdicts import Answer
+from theory.wording import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from theory.patterns import SparsityPattern
+    from sparseuap.remedy import Remedy
+    from theory.hops import Growth
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
@@ -21,8 +23,18 @@ __all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
 RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
 
-def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> dict[str, Any]:
-    """Return the verdict as JSON-ready data; long witnesses are left to the certificate."""
+def as_json(
+    verdict: PatternVerdict, source: str, *, growth: float | None = None, remedy: Remedy | None = None
+) -> dict[str, Any]:
+    """Return the verdict as JSON-ready data; long witnesses are left to the certificate.
+
+    Parameters
+    ----------
+    growth
+        Seconds for following |S_k^t| layer by layer, by either recursion; None leaves it out.
+    remedy
+        What helps, for the keys `repair` and `hint`; see `sparseuap.remedy.find_remedy`.
+    """
     pattern, hops, cut = verdict.pattern, verdict.hops, verdict.cut
     degrees = [layer.degrees for layer in pattern.layers]
     data: dict[str, Any] = {
@@ -57,12 +69,14 @@ def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> di
                 "functions": item.functions,
                 "why": item.why,
                 "source": item.source,
+                **({} if item.universal_for is None else {"universal_for": item.universal_for}),
             }
             for item in verdict.statements
         },
         "for": verdict.for_.value,
         "universal": verdict.universal.as_json(),
         "advice": verdict.advice or None,
+        **({} if remedy is None else remedy.as_json()),
     }
     if verdict.within is not None:
         within = verdict.within
@@ -70,48 +84,80 @@ def as_json(verdict: PatternVerdict, source: str, *, growth: bool = False) -> di
         data["layers"] = within.layers
         data["holds_within_layers"] = within.answer.as_json()
         data["unseen_within_layers"] = pair
-    if growth:
-        data["growth"] = {
-            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _growth(pattern, verdict, residual)]
-            for residual, name in ((False, "paper"), (True, "residual"))
+    if growth is not None:
+        found = {
+            name: _growth(verdict, residual, growth) for residual, name in ((False, "paper"), (True, "residual"))
         }
+        data["growth"] = {
+            name: [{"layer": t, "min": low, "mean": mean} for t, low, mean in _by_layer(seen)]
+            for name, seen in found.items()
+        }
+        data["growth_stopped_by_time_limit"] = {name: seen.stopped for name, seen in found.items()}
     return data
 
 
-def as_text(verdict: PatternVerdict, source: str, *, growth: bool = False) -> str:
-    """Return the verdict as text; a failing one ends with the sentence that a designer needs."""
-    return "\n".join(_lines(verdict, source, growth=growth))
+def as_text(
+    verdict: PatternVerdict, source: str, *, growth: float | None = None, remedy: Remedy | None = None
+) -> str:
+    """Return the verdict as text; a failing one ends with what is missing and what helps."""
+    lines = [*_lines(verdict, source, growth=growth), *(() if remedy is None else remedy.lines())]
+    return "\n".join(lines)
 
 
 def heads_as_json(
-    verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False
+    verdicts: list[tuple[list[int], PatternVerdict]],
+    source: str,
+    *,
+    growth: float | None = None,
+    remedies: Sequence[Remedy | None],
 ) -> dict[str, Any]:
-    """Return the verdicts of heads that differ, each with the numbers of its heads."""
-    return {
-        "source": source,
-        "counting": "tokens, patterns and heads from 0",
-        "heads": [{"heads": numbers, **as_json(verdict, source, growth=growth)} for numbers, verdict in verdicts],
-    }
+    """Return the verdicts of heads that differ, each with the numbers of its heads and what helps it."""
+    heads = [
+        {"heads": numbers, **as_json(verdict, source, growth=growth, remedy=remedy)}
+        for (numbers, verdict), remedy in zip(verdicts, remedies, strict=True)
+    ]
+    return {"source": source, "counting": "tokens, patterns and heads from 0", "heads": heads}
 
 
-def heads_as_text(verdicts: list[tuple[list[int], PatternVerdict]], source: str, *, growth: bool = False) -> str:
-    """Return the verdicts of heads that differ, one after the other."""
+def heads_as_text(
+    verdicts: list[tuple[list[int], PatternVerdict]],
+    source: str,
+    *,
+    growth: float | None = None,
+    remedies: Sequence[Remedy | None],
+) -> str:
+    """Return the verdicts of heads that differ, one after the other; the commands that help are shown once."""
     parts = []
-    for numbers, verdict in verdicts:
-        name = f"Head{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}, by itself"
-        parts.append(f"{name}\n{'-' * len(name)}\n{as_text(verdict, source, growth=growth)}\n")
+    for (numbers, verdict), remedy in zip(verdicts, remedies, strict=True):
+        name = f"{_heads(numbers)}, by itself"
+        parts.append(f"{name}\n{'-' * len(name)}\n{as_text(verdict, source, growth=growth)}")
+        if remedy is not None and remedy.found is not None:
+            parts.append(f"{remedy.sentence()}.")
+        parts.append("")
     parts.append(
         "The heads differ. Each verdict is about a model in which every head attends like this one; what a token"
         " sees through all heads of a layer is judged by --heads union."
     )
+    if any(remedy is not None and remedy.causal_reason for remedy in remedies):
+        parts += [
+            "For a decoder ask for causal functions:",
+            f"    {command_line('check', source, '--for', 'causal')}",
+        ]
+    helped = [(numbers[0], remedy) for (numbers, _), remedy in zip(verdicts, remedies, strict=True) if remedy]
+    if helped and helped[0][1].repair_command:
+        parts += [f"A head is repaired by itself, here head {helped[0][0]}:", f"    {helped[0][1].repair_command}"]
     return "\n".join(parts)
 
 
-def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[str]:
+def _heads(numbers: list[int]) -> str:
+    return f"Head{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _lines(verdict: PatternVerdict, source: str, *, growth: float | None) -> Iterator[str]:
     pattern = verdict.pattern
     formula = connection_formula(source)
     counted = "" if formula is None else f" (the formula n(2w+r+g) says {formula})"
-    yield f"{source}: n = {pattern.n} tokens, counted from 0; p = {pattern.p}"
+    yield f"{printable(source)}: n = {pattern.n} tokens, counted from 0; p = {pattern.p}"
     yield f"{pattern.connections} connections{counted}, {100 * pattern.density:.3g} % of dense"
     yield ""
     yield f"Assumption 1.1  {_word(not verdict.violations.size)}  {_self_attention(verdict)}"
@@ -123,8 +169,10 @@ def _lines(verdict: PatternVerdict, source: str, *, growth: bool) -> Iterator[st
     for item in verdict.statements:
         yield f"{item.source:{width}}  {item.says.value}"
         yield f"    {item.functions}: {item.why}"
-    if growth:
-        yield from _growth_table(pattern, verdict)
+        if item.universal_for not in (None, item.functions):
+            yield f"    universal for exactly these: {item.universal_for}"
+    if growth is not None:
+        yield from _growth_table(verdict, growth)
     yield ""
     yield _conclusion(verdict)
     if verdict.within is not None and verdict.within.why != verdict.advice:
@@ -158,28 +206,32 @@ def _reach(verdict: PatternVerdict) -> str:
 
 
 def _conclusion(verdict: PatternVerdict) -> str:
-    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.for_]
     word = {
         Answer.HOLDS: "universal",
         Answer.FAILS: "NOT universal",
         Answer.UNDECIDED: "UNDECIDED: not known to be universal",
     }[verdict.universal]
-    tail = ""
-    if verdict.universal is Answer.FAILS and not verdict.violations.size:
-        tail = f" (universal for {verdict.statements[-1].functions})"
-    return f"Verdict: {word} for {functions} continuous functions{tail}."
+    instead = verdict.statements[-1].universal_for
+    tail = f"; universal for {instead}" if verdict.universal is Answer.FAILS and instead is not None else ""
+    return f"Verdict: {word} for {verdict.for_.functions}{tail}."
 
 
-def _growth(pattern: SparsityPattern, verdict: PatternVerdict, residual: bool) -> Iterator[tuple[int, int, float]]:
-    seen = grow(pattern, verdict.hops.s, residual=residual)
+def _growth(verdict: PatternVerdict, residual: bool, seconds: float) -> Growth:
+    return grow(verdict.pattern, verdict.hops.s, residual=residual, time_limit=seconds)
+
+
+def _by_layer(seen: Growth) -> Iterator[tuple[int, int, float]]:
     for layer, (low, mean) in enumerate(zip(seen.min, seen.mean, strict=True), start=1):
         yield layer, int(low), float(mean)
 
 
-def _growth_table(pattern: SparsityPattern, verdict: PatternVerdict) -> Iterator[str]:
+def _growth_table(verdict: PatternVerdict, seconds: float) -> Iterator[str]:
     """Show both recursions where they differ; with 1.1 they are the same."""
     for residual in (False, True) if verdict.violations.size else (False,):
+        seen = _growth(verdict, residual, seconds)
         yield ""
         yield f"|S_k^t|, {RECURSIONS[residual]}:  layer  min  mean"
-        for layer, low, mean in _growth(pattern, verdict, residual):
+        for layer, low, mean in _by_layer(seen):
             yield f"{layer:>{len(RECURSIONS[residual]) + 17}}  {low:>3}  {mean:.6g}"
+        if seen.stopped:
+            yield f"Stopped after {len(seen.min)} layers by --time-limit ({seconds:g} s)."

@@ -103,4 +103,5 @@ def _row(source: str, pattern: SparsityPattern, time_limit: float) -> dict[str, 
         "spectral_gap": found.spectral_gap,
         "star": found.hub is not None,
         "theorems": {item.theorem: item.says.value for item in verdict.statements},
+        "universal_causal": verdict.universal_causal.as_json(),
     }

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from theory.wording import name_lower, name_upper
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from verify.error_study import ErrorRow, ErrorStudy
     from verify.lp_norm import Distance
 
-__all__ = ["as_json", "as_text"]
+__all__ = ["as_json", "as_text", "spread"]
 
 PARTS = ("total", "discretization", "construction", "relaxation", "good", "ramp")
 MOST_CARRIED = 0.05
-HEADINGS = ("t", "total", "+-", "f - fbar", "good", "bound", "ramp", "ids off by", "bound", "cells right")
+HEADINGS = (
+    *("t", "total", "+-", "f - fbar", "+-", "good", "+-", "bound", "ramp", "+-"),
+    *("ids off by", "bound", "cells right"),
+)
 
 
 def as_json(study: ErrorStudy, source: str) -> dict[str, Any]:
@@ -41,6 +46,9 @@ def as_json(study: ErrorStudy, source: str) -> dict[str, Any]:
         "zeta": _finite(study.zeta),
         "eta": _finite(study.eta),
         "eta_by_stage": {} if study.guarantee is None else study.guarantee.eta,
+        "blocks_hold": None if study.blocks is None else study.blocks.answer.as_json(),
+        "holds": study.holds,
+        "contradictions": [str(found) for found in study.contradictions],
     }
 
 
@@ -87,9 +95,12 @@ def _lines(study: ErrorStudy, source: str) -> Iterator[str]:
     yield ""
     yield "total: d_p(f, g); good: d_p(gbar, g) on inputs without a coordinate in a ramp, and its rigorous bound;"
     yield "ramp: d_p(gbar, g) on the others; ids in units of delta, and their bound; -: nothing is claimed."
+    yield "+-: half an interval, 0 where the value is a sum over all cells. Bounds and +- are rounded up."
     last = study.rows[-1].errors
     yield f"d_p(fbar, gbar) = {last.construction.value:.6g}: {last.construction.method}"
     yield f"f - fbar: {last.discretization.method}; ramp: {last.ramp.method}; seed {study.seed}, 99% intervals"
+    if study.blocks is not None:
+        yield f"ids of gbar: {study.blocks.statement}: {study.blocks.answer.value} on {study.blocks.inputs} inputs"
     yield from _ids(study)
     carried = max(row.errors.ramp.largest_share for row in study.rows)
     if carried > MOST_CARRIED:
@@ -100,6 +111,10 @@ def _lines(study: ErrorStudy, source: str) -> Iterator[str]:
             yield f"t = {row.t:.6g}: {lost} of the ramp's runs passed 1e100 and were given up: infinite error"
         if math.isinf(row.errors.id_error):
             yield f"t = {row.t:.6g}: ids passed 1e100 on a cell and were given up: infinite error"
+    for found in study.contradictions:
+        yield f"FAILS: {found}"
+    if study.contradictions:
+        yield "The measurement CONTRADICTS the proof on this case."
 
 
 def _ids(study: ErrorStudy) -> Iterator[str]:
@@ -108,28 +123,31 @@ def _ids(study: ErrorStudy) -> Iterator[str]:
     if study.t_measured is None:
         yield f"measured t: none found at which the ids of {where} are right"
     else:
-        yield f"measured t: {study.t_measured:.6g}, the least at which the ids of {where} are right (to 0.1%)"
+        least = name_upper(study.t_measured, 6)
+        yield f"measured t: {least}, the least at which the ids of {where} are right (to 0.1%)"
     if study.t_guaranteed is None:
         yield f"guaranteed t: none, {study.rho.name} keeps no promise that the budget of errors could use"
     else:
-        gap = (
-            ""
-            if study.zeta is None
-            else f"; score gaps from zeta = {study.zeta:.4g}, lost mass to {study.eta:.3g}"
-        )
-        yield f"guaranteed t: {study.t_guaranteed:.6g}{gap}"
+        gap = ""
+        if study.zeta is not None and study.eta is not None:
+            zeta, eta = name_lower(study.zeta, 4), name_upper(study.eta)
+            gap = f"; score gaps from zeta = {zeta}, lost mass to {eta}"
+        yield f"guaranteed t: {name_upper(study.t_guaranteed, 6)}{gap}"
 
 
 def _cells(row: ErrorRow) -> tuple[str, ...]:
     errors = row.errors
     return (
-        f"{row.t:.6g}",
+        name_upper(row.t, 6),
         _number(errors.total.value),
         _spread(errors.total),
         _number(errors.discretization.value),
+        _spread(errors.discretization),
         _number(errors.good.value),
+        _spread(errors.good),
         _claim(row.bound.relaxation),
         _number(errors.ramp.value),
+        _spread(errors.ramp),
         _number(errors.id_error),
         _claim(row.bound.ids),
         _percent(errors.cells_right),
@@ -141,12 +159,17 @@ def _number(x: float) -> str:
 
 
 def _claim(x: float) -> str:
-    return f"{x:.3g}" if math.isfinite(x) else "-"
+    return name_upper(x) if math.isfinite(x) else "-"
 
 
 def _spread(found: Distance) -> str:
+    return name_upper(spread(found), 2) if math.isfinite(found.value) else "-"
+
+
+def spread(found: Distance) -> float:
+    """Return how far the ends of an interval are from the value, the farther one."""
     low, high = found.interval
-    return f"{max(high - found.value, found.value - low):.1e}" if math.isfinite(found.value) else "-"
+    return max(high - found.value, found.value - low)
 
 
 def _percent(share: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from figures.registry import FIGURES
 from theory.checks import PatternError, choice
+from theory.files import check_folder, make_folder, write_text
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "GALLERY", "chosen", "figures", "gallery"]
 
-GALLERY = "index.html"
+GALLERY = "figures.html"  # index.html is the page of `sparseuap report`
 FORMATS = ("png", "svg", "pdf")  # as figures.style has them, which would load matplotlib here
 STYLE = """
 :root { color-scheme: light dark; --line: #bbb; }
@@ -48,7 +49,7 @@ def figures(
     names
         Keys of `figures.registry.FIGURES`; all of them without one.
     out
-        The folder for one file a figure and the gallery index.html; made if absent.
+        The folder for one file per figure and the gallery figures.html; made if absent.
     kind
         "svg", "png" or "pdf".
     progress
@@ -62,24 +63,24 @@ def figures(
     Raises
     ------
     PatternError
-        If there is no figure of a name or no such format, or the files cannot be written.
+        If there is no figure of a name or no such format, or the folder cannot be written to.
+    OutputError
+        If a file cannot be written.
     """
     say = progress or (lambda _step, _share: None)
     entries, kind = chosen(names), choice("kind", kind, FORMATS)
     drawn: dict[str, Figure] = {}
     folder = None if out is None else Path(out)
-    try:
+    if folder is not None:
+        check_folder(folder, [GALLERY, *(f"{entry.name}.{kind}" for entry in entries)])
+        make_folder(folder)
+    for number, entry in enumerate(entries):
+        say(entry.title, number / len(entries))
+        drawn[entry.name] = figure = entry.example()
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        for number, entry in enumerate(entries):
-            say(entry.title, number / len(entries))
-            drawn[entry.name] = figure = entry.example()
-            if folder is not None:
-                _save(figure, folder / f"{entry.name}.{kind}", kind)
-        if folder is not None:
-            (folder / GALLERY).write_text(gallery(entries, kind), encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the figures cannot be written to {folder}: {error.strerror}") from error
+            _save(figure, folder / f"{entry.name}.{kind}", kind)
+    if folder is not None:
+        write_text(folder / GALLERY, gallery(entries, kind))
     return drawn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -10,14 +11,49 @@ from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-__all__ = ["EXIT", "for_functions", "json_wanted", "on_backend", "p_of_norm", "target", "time_limit"]
+__all__ = [
+    "EXIT",
+    "OUTPUT",
+    "exit_status",
+    "for_functions",
+    "json_wanted",
+    "on_backend",
+    "p_of_norm",
+    "target",
+    "time_limit",
+]
 
 EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 """The exit status of a command that answers a question."""
+
+
+def exit_status(answers: Iterable[Answer]) -> int:
+    """Return the exit status of several answers together: one no decides, then one undecided.
+
+    Examples
+    --------
+    >>> exit_status([Answer.HOLDS, Answer.UNDECIDED]), exit_status([Answer.UNDECIDED, Answer.FAILS])
+    (3, 1)
+    """
+    return max((EXIT[answer] for answer in answers), key=[0, 3, 1].index)
+
+
+class _Output(click.Path):
+    """The name of a file or folder to be written; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT = _Output(path_type=Path)
+"""The type of an option that names what is written; see `theory.files` for what is refused before the work."""
 
 json_wanted = click.option("--json", "json_wanted", is_flag=True, help="Print JSON.")
 target = click.option(

@@ -6,6 +6,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from theory.wording import printable
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -75,4 +77,4 @@ class Steps:
         if self._bar is not None and self._task is not None:
             step, share = self._now
             total, done = (None, 0.0) if share is None else (1.0, share)
-            self._bar.update(self._task, description=step, total=total, completed=done)
+            self._bar.update(self._task, description=printable(step), total=total, completed=done)

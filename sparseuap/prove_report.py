@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sparseuap.layer_counts import layer_rows, layers
 from theory.verdicts import Answer
 from theory.wording import EXACT_BITS, name_number
 
@@ -16,41 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["as_json", "as_text"]
 
-FAMILIES = {
-    "quantization": "quantization",
-    "selective_shift": "selective shifts",
-    "all_max_shift": "all-max-shifts",
-    "value_mapping": "value mapping",
+LAST = {
+    Answer.HOLDS: "Everything checked holds.",
+    Answer.FAILS: "The proof FAILS on this case.",
+    Answer.UNDECIDED: "Nothing fails, but not every statement could be checked.",
 }
-
-
-def layers(proof: Proof) -> tuple[dict[str, int | None], dict[str, int]]:
-    """Return layers used and by formula under the paper's four names.
-
-    The relay construction's attention layers, all of them selective shifts, count under that name. What was not
-    built (the value mapping of too many cells) is None.
-    """
-    mapping = proof.mapping
-    by_formula = dict(mapping.layers_formula)
-    shifts_formula = sum(count for name, count in by_formula.items() if name != "all_max_shift")
-    all_max = sum(stage.attention_layers for stage in mapping.stages if stage.name == "all-max-shift")
-    used: dict[str, int | None] = {
-        "quantization": mapping.d * mapping.pattern.n * mapping.K,
-        "selective_shift": mapping.attention_layers - all_max,
-        "all_max_shift": all_max,
-        "value_mapping": None,
-    }
-    if proof.network is not None:
-        used["quantization"] = proof.network.quantization().feed_forward_layers
-        used["value_mapping"] = proof.network.values.feed_forward_layers
-    cells = mapping.K ** (mapping.d * mapping.pattern.n)
-    formula = {
-        "quantization": mapping.d * mapping.pattern.n * mapping.K,
-        "selective_shift": shifts_formula,
-        "all_max_shift": by_formula.get("all_max_shift", 0),
-        "value_mapping": mapping.pattern.n * cells,
-    }
-    return used, formula
 
 
 def plain(number: int | None) -> int | str | None:
@@ -74,6 +45,15 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
         "layers": {name: plain(count) for name, count in used.items()},
         "layers_formula": {name: plain(count) for name, count in formula.items()},
         "layers_dense": {name: plain(count) for name, count in proof.dense_layers.items()},
+        "layers_total": {
+            row.kind.replace("-", "_"): {
+                "used": plain(row.used),
+                "by_formula": plain(row.by_formula),
+                "dense": plain(row.dense),
+            }
+            for row in layer_rows(proof)
+            if row.step == "total"
+        },
         "feed_forward_in_contextual_mapping": mapping.feed_forward_layers,
         "inputs": proof.inputs.count,
         "exhaustive": ids.exhaustive,
@@ -105,7 +85,17 @@ def as_json(proof: Proof, source: str, target: str) -> dict[str, Any]:
             }
             for check in proof.checks
         ],
-        "holds": proof.holds,
+        "literal": [
+            {
+                "stage": run.stage,
+                "blocks": plain(run.blocks),
+                "blocks_run": run.run,
+                "inputs": run.check.inputs,
+                "all_inputs": run.check.exhaustive,
+            }
+            for run in proof.literal
+        ],
+        "holds": proof.answer.as_json(),
     }
 
 
@@ -149,19 +139,13 @@ def as_text(proof: Proof, source: str, target: str) -> str:
 
 def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     mapping, ids = proof.mapping, proof.ids
-    used, formula = layers(proof)
     yield (
         f"{source}, d = {mapping.d}, delta = 1/{mapping.K}, target {target}, construction {mapping.construction}: "
         f"{proof.inputs.description}"
     )
     yield ""
-    rows = [("step", "layers", "by formula", "dense")]
-    dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
-    for family, name in FAMILIES.items():
-        if formula[family] or used[family]:
-            built = "not built" if used[family] is None else name_number(used[family])
-            rows.append((name, built, name_number(formula[family]), name_number(dense.get(family))))
-    yield from _table(rows, "lrrr")
+    rows = [("step", "layers", "used", "by formula", "dense"), *(row.cells for row in layer_rows(proof))]
+    yield from _table(rows, "llrrr")
     yield ""
     checks = [("statement", "checked on", "result", "")]
     checks += [(check.name, _inputs(check), check.answer.value, check.statement) for check in proof.checks]
@@ -172,6 +156,12 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
         yield _swept(proof.sweep)
     if proof.sample is not proof.inputs:
         yield f"checked on samples where the table says so: {proof.sample.description}"
+    if proof.literal:
+        runs = ", ".join(
+            f"{name_number(run.run)} of {name_number(run.blocks)} of the {run.stage} on {run.check.inputs} inputs"
+            for run in proof.literal
+        )
+        yield f"blocks run literally, one after another, and compared with the run at once: {runs}"
     if proof.network is not None and proof.network.values.lifted_by:
         yield (
             f"the ids were lifted by {proof.network.values.lifted_by} delta in one more layer: some output would "
@@ -180,9 +170,9 @@ def _lines(proof: Proof, source: str, target: str) -> Iterator[str]:
     if proof.network is None:
         yield "the value mapping was not built: its table needs every cell, and a target within reach"
     for check in proof.checks:
-        if check.answer is Answer.FAILS:
-            yield f"FAILS: {check.name}: {check.why}"
-    yield "Everything checked holds." if proof.holds else "The proof FAILS on this case."
+        if check.answer is not Answer.HOLDS:
+            yield f"{check.answer.value.upper()}: {check.name}: {check.why}"
+    yield LAST[proof.answer]
 
 
 def _gap(proof: Proof) -> str:

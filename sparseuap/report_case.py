@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from constructions.numbers import ProofError
 from constructions.targets import Target, TargetError, as_target
+from sparseuap.command_line import command_line
 from theory.checks import PatternError, choice, flag, whole
 from theory.probability_maps import probability_map
 from theory.theorems import Says
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
+    from sparseuap.remedy import Remedy
     from theory.probability_maps import ProbabilityMap
     from verify.error_study import ErrorStudy
     from verify.pattern_verdict import PatternVerdict
@@ -192,9 +193,15 @@ FLAGS = {"for_": "--for", "time_limit": "--time-limit"}
 
 
 def command_lines(
-    source: str, options: dict[str, Any], proof: Proof | str, given: frozenset[str]
+    source: str,
+    options: dict[str, Any],
+    given: frozenset[str],
+    *,
+    proof: Proof | str,
+    study: ErrorStudy | str,
+    remedy: Remedy | None,
 ) -> dict[str, str]:
-    """Return the command lines that do the report, or one part of it, again.
+    """Return the command lines that do the report, or one part of it, again; none for a part that was not done.
 
     Parameters
     ----------
@@ -202,20 +209,23 @@ def command_lines(
         All options by name, and the names of those that differ from their default.
     proof
         Names the construction, d and delta that were taken.
+    study, remedy
+        The error sweep, and what helps a failing pattern.
     """
     if isinstance(proof, Proof):
         taken = {"d": proof.mapping.d, "delta": f"1/{proof.mapping.K}", "construction": proof.mapping.construction}
         options, given = {**options, **taken}, given | set(taken)
-    else:
-        given -= {"construction"}
+    absent = {"prove": isinstance(proof, str), "error": isinstance(study, str)}
     lines = {}
     for name, known in OPTIONS.items():
-        if name in ("prove", "error") and isinstance(proof, str):
+        if absent.get(name):
             continue
-        words = ["sparseuap", name, source, *(["--out", "report"] if name == "report" else [])]
+        words = ["--out", "report"] if name == "report" else []
         for option in known:
             if option in given:
                 words += [FLAGS.get(option, f"--{option}")]
                 words += [] if options[option] is True else [str(options[option])]
-        lines[name] = shlex.join(words)
+        lines[name] = command_line(name, source, *words)
+    if remedy is not None:
+        lines["repair"] = remedy.repair_command
     return lines

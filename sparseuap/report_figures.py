@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparseuap.report_html import Markup, escape, formula, join
+from theory.theorems import Says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +37,21 @@ LONGEST_NAME = 40
 CAPTIONS = {
     "depth": (
         "Depth of the contextual mapping against 1/delta and d",
-        "Attention layers of this pattern on log axes, counted on the constructions themselves: the paper's"
-        " p(n-1)/delta^d + s (Lemma 7), the merged shifts' p(n-1) + s, the relay construction, which depends on"
-        " neither, and the n/delta^d + 1 of the dense counterpart (Yun et al. 2019).",
+        "Attention layers of this pattern on log axes, counted on the constructions themselves: where Theorem 1"
+        " applies, the paper's p(n-1)/delta^d + s (Lemma 7) and the merged shifts' p(n-1) + s; the relay"
+        " construction, which depends on neither; and the n/delta^d + 1 of the dense counterpart (Yun et al."
+        " 2019).",
+    ),
+    "relay": (
+        "The relay construction: slots, and who absorbs whom",
+        "Left: who absorbs whom (key to query), numbered in the order of the steps. The root of each strong"
+        " component gathers the inputs of the component and of what lies upstream along an in-tree, children"
+        " before parents, and hands the whole along an out-tree, nearest first. Right: the slot"
+        " [low, low + K^{d digits}) in which every token's number u^T Z_k lies, step after step, in units of delta"
+        " on a logarithmic axis,"
+        " with an arrow for every step. Slots are disjoint at all times, hence psi (eq. 8) picks the two tokens"
+        " that are meant; the last slots hold the ids. This replaces the Hamiltonian path of Assumption 1.2 and is"
+        " not in the paper.",
     ),
     "probability_maps": (
         "The probability map: weight of the leader against t",
@@ -80,7 +94,7 @@ def verdict_figures(verdict: PatternVerdict, source: str) -> Markup:
     )
 
 
-def proof_figures(proof: Proof) -> Markup:
+def proof_figures(proof: Proof, verdict: PatternVerdict) -> Markup:
     """Return the figures of the construction that was run."""
     from constructions.cells import cell_count, cells
     from constructions.dependence import reach_matrix
@@ -98,6 +112,7 @@ def proof_figures(proof: Proof) -> Markup:
         return _figure(module.draw({title: mapping.ids(cells(d, n, levels, 0, count))}))
 
     rising = np.arange(d * n).reshape(d, n) % levels
+    paper = verdict.statements[0].says is Says.UNIVERSAL
 
     def staircase(module: Any) -> Figure:
         if n * levels > MOST_STEPS:
@@ -109,9 +124,13 @@ def proof_figures(proof: Proof) -> Markup:
             raise ValueError(f"layers are counted for at most {MOST_STEPS} tokens: fewer do")
         pattern = mapping.pattern
         deltas, sizes = [(k, n, d, k) for k in (2, 4, 8, 16, 32)], [(k, n, k, levels) for k in (1, 2, 4, 8)]
+        fixed = {
+            "pattern": lambda _: pattern,
+            "constructions": ("paper", "merged", "relay") if paper else ("relay",),
+        }
         panels = [
-            module.count_layers("$1/\\delta$", f"$d$ = {d}", deltas, lambda _: pattern),
-            module.count_layers("$d$", f"$1/\\delta$ = {levels}", sizes, lambda _: pattern),
+            module.count_layers("$1/\\delta$", f"$d$ = {d}", deltas, **fixed),
+            module.count_layers("$d$", f"$1/\\delta$ = {levels}", sizes, **fixed),
         ]
         return _figure(module.draw(panels))
 
@@ -187,16 +206,25 @@ def _one(name: str, draw: Callable[[Any], Any]) -> Markup:
     entry = figure_entry(name)
     title, caption = CAPTIONS.get(name, (entry.title, entry.caption))
     try:
-        drawing = draw(entry.load())
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+            image = inline_svg(draw(entry.load()), name, title)
     except ValueError as error:  # every floor's bad-input errors are ValueErrors, with one clear line
         why = escape(str(error).rstrip("."))
-        return Markup(f'<p class="absent"><strong>{formula(title)}</strong> is left out: {why}.</p>')
-    image = inline_svg(drawing, name, title)
+        return _left_out(title, why)
+    except OverflowError:
+        return _left_out(title, "its numbers are too long to draw")
+    except UserWarning:
+        return _left_out(title, "its labels leave no room for it")
     return Markup(
         f'<figure id="figure-{name}"><div class="sheet" tabindex="0" role="region" '
         f'aria-label="{escape(title)}">{image}</div>'
         f"<figcaption><strong>{formula(title)}.</strong> {_caption(caption)}</figcaption></figure>"
     )
+
+
+def _left_out(title: str, why: str) -> Markup:
+    return Markup(f'<p class="absent"><strong>{formula(title)}</strong> is left out: {why}.</p>')
 
 
 def _caption(text: str) -> Markup:

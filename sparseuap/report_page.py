@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sparseuap.report_figures import error_figures, proof_figures, verdict_figures
 from sparseuap.report_html import Markup, escape, join, script_json, section
 from sparseuap.report_player import player_data
+from sparseuap.report_proof import proof_part
 from sparseuap.report_tables import (
     certificate_part,
     error_part,
     how_to_part,
-    proof_part,
     verdict_line,
     verdict_part,
 )
@@ -21,6 +21,7 @@ from sparseuap.report_tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sparseuap.remedy import Remedy
     from verify.error_study import ErrorStudy
     from verify.pattern_verdict import PatternVerdict
     from verify.proof import Proof
@@ -55,6 +56,8 @@ class Report:
         Command lines that do it again, by what they do.
     seed
         Of samples.
+    remedy
+        What helps a pattern that is not universal for the functions asked for.
     """
 
     source: str
@@ -65,6 +68,7 @@ class Report:
     target: str
     commands: dict[str, str]
     seed: int
+    remedy: Remedy | None = None
 
 
 def page(report: Report, progress: Callable[[str, float | None], None] | None = None) -> str:
@@ -85,7 +89,7 @@ def page(report: Report, progress: Callable[[str, float | None], None] | None = 
     say("drawing the figures of the pattern", None)
     parts: dict[str, list[object]] = {
         "verdict": [
-            verdict_part(report.verdict, report.source),
+            verdict_part(report.verdict, report.source, report.remedy),
             verdict_figures(report.verdict, report.source),
             certificate_part(report.certificate),
         ]
@@ -95,7 +99,10 @@ def page(report: Report, progress: Callable[[str, float | None], None] | None = 
         parts["proof"] = [_absent(report.proof)]
         parts["player"] = [_absent("There are no layers to step through without the proof.")]
     else:
-        parts["proof"] = [proof_part(report.proof, report.target), proof_figures(report.proof)]
+        parts["proof"] = [
+            proof_part(report.proof, report.target, report.verdict),
+            proof_figures(report.proof, report.verdict),
+        ]
         parts["player"] = [_player(report.proof, report.seed)]
     say("drawing the figures of the error", None)
     if isinstance(report.study, str):

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from sparseuap.api_proof import temperatures_of
 from sparseuap.patterns import PatternLike, Reading, as_pattern, name_of
+from sparseuap.remedy import find_remedy
 from sparseuap.report_case import command_lines, error_of, make_case, run_case
 from sparseuap.report_page import Report, page
-from theory.checks import PatternError, number
+from theory.checks import number
+from theory.files import make_folder, write_text
 from theory.theorems import FunctionClass
+from theory.wording import printable
 from verify.lp_box import UNIT_BOX
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
@@ -153,7 +156,7 @@ def write_report(
 
     Raises
     ------
-    PatternError
+    OutputError
         If the files cannot be written.
     """
     say = progress or (lambda _step, _share: None)
@@ -161,17 +164,14 @@ def write_report(
     proof = run_case(case, verdict, say)
     study = error_of(case, proof, say)
     made = certificate(verdict, name)
-    commands = {} if options is None else command_lines(name, dict(options), proof, given)
-    text = page(Report(name, verdict, made, proof, study, case.target.name, commands, case.seed), progress)
-    files = {"index.html": text, "certificate.json": json.dumps(made) + "\n"}
-    _write(folder, files)
+    say("what would repair it", None)
+    remedy = find_remedy(verdict, None if options is None else name)
+    commands = {}
+    if options is not None:
+        commands = command_lines(name, dict(options), given, proof=proof, study=study, remedy=remedy)
+    target, shown = case.target.name, printable(name)
+    text = page(Report(shown, verdict, made, proof, study, target, commands, case.seed, remedy), progress)
+    make_folder(folder)
+    write_text(folder / "certificate.json", json.dumps(made) + "\n")
+    write_text(folder / "index.html", text)
     return WrittenReport(folder / "index.html", folder / "certificate.json", verdict, proof, study)
-
-
-def _write(folder: Path, texts: dict[str, str]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the report cannot be written to {folder}: {error.strerror}") from error

@@ -1,26 +1,28 @@
-"""The report's words and tables: the verdict with its evidence, the proof, the error, how to do it again."""
+"""The report's words and tables: the verdict with its evidence, the error, how to do it again."""
 
 from __future__ import annotations
 
 import json
+import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from sparseuap import check_report, error_report, prove_report
+from sparseuap import check_report, error_report
 from sparseuap.report_html import Markup, badge, escape, facts, formula, join, number, table
-from theory.theorems import FunctionClass
 from theory.verdicts import Answer
-from theory.wording import name_number
+from theory.wording import name_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sparseuap.remedy import Remedy
+    from theory.theorems import Statement
     from verify.error_study import ErrorStudy
+    from verify.lp_norm import Distance
     from verify.pattern_verdict import PatternVerdict
-    from verify.proof import Proof
 
-__all__ = ["certificate_part", "error_part", "how_to_part", "proof_part", "verdict_line", "verdict_part"]
+__all__ = ["certificate_part", "error_part", "how_to_part", "verdict_line", "verdict_part"]
 
 SHOWN_CERTIFICATE = 60_000  # characters
 SHOWN_TOKENS = 200
@@ -29,23 +31,30 @@ LIBRARIES = ("sparseuap", "numpy", "scipy", "matplotlib", "networkx", "python-sa
 
 def verdict_line(verdict: PatternVerdict, source: str) -> Markup:
     """Return the verdict as one sentence, with the advice that a failing pattern needs."""
-    functions = {FunctionClass.ALL: "all", FunctionClass.CAUSAL: "all causal"}[verdict.for_]
-    word = {
-        Answer.HOLDS: "is universal",
-        Answer.FAILS: "is not universal",
-        Answer.UNDECIDED: "is not known to be universal",
+    said, word = {
+        Answer.HOLDS: ("universal", "is universal"),
+        Answer.FAILS: ("not universal", "is not universal"),
+        Answer.UNDECIDED: ("undecided", "is not known to be universal"),
     }[verdict.universal]
+    instead = verdict.statements[-1].universal_for
+    tail = f"; it is universal for {instead}" if verdict.universal is Answer.FAILS and instead is not None else ""
     advice = verdict.advice
-    tail = f" {advice[0].upper()}{advice[1:]}." if advice else ""
-    answer = {Answer.HOLDS: "universal", Answer.FAILS: "not universal", Answer.UNDECIDED: "undecided"}
+    tail += f". {advice[0].upper()}{advice[1:]}." if advice else "."
     return Markup(
-        f'<p class="verdict">{badge(answer[verdict.universal])} '
-        f"{escape(source)} {word} for {functions} continuous functions.{escape(tail)}</p>"
+        f'<p class="verdict">{badge(said)} {escape(source)} {word} for {verdict.for_.functions}{escape(tail)}</p>'
     )
 
 
-def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
-    """Return the assumptions with their evidence, and what every theorem says."""
+def remedy_part(remedy: Remedy) -> Markup:
+    """Return what helps, each command as code."""
+    lines = [
+        Markup(f"<code>{escape(line.strip())}</code>") if line.startswith(" ") else line for line in remedy.lines()
+    ]
+    return Markup(f'<p class="remedy">{join(lines, "<br>")}</p>')
+
+
+def verdict_part(verdict: PatternVerdict, source: str, remedy: Remedy | None) -> Markup:
+    """Return what helps, the assumptions with their evidence, and what every theorem says."""
     data = check_report.as_json(verdict, source)
     count = data["connections_formula"]
     connections = f"{number(data['connections'])}, {100 * data['density']:.3g} % of dense"
@@ -67,9 +76,10 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
         ("1.3", "after s layers every token sees every token", badge(verdict.hops.answer.value), verdict.hops.why),
     ]
     theorems = [
-        (item.source, badge(item.says.value), item.functions, formula(item.why)) for item in verdict.statements
+        (item.source, badge(item.says.value), item.functions, formula(_why(item))) for item in verdict.statements
     ]
-    parts: list[object] = [
+    parts: list[object] = [] if remedy is None else [remedy_part(remedy)]
+    parts += [
         facts(
             [
                 ("Tokens n", number(data["n"])),
@@ -101,6 +111,13 @@ def verdict_part(verdict: PatternVerdict, source: str) -> Markup:
     return join(parts)
 
 
+def _why(statement: Statement) -> str:
+    """Say why, and for which functions the pattern is universal where they are others than those asked for."""
+    if statement.universal_for in (None, statement.functions):
+        return statement.why
+    return f"{statement.why}; universal for exactly these: {statement.universal_for}"
+
+
 def certificate_part(certificate: dict[str, Any]) -> Markup:
     """Return the certificate: in the page where it is small, and in the file beside it."""
     text = json.dumps(certificate)
@@ -113,97 +130,22 @@ def certificate_part(certificate: dict[str, Any]) -> Markup:
     return join([words, Markup(f"<details><summary>The certificate</summary><pre>{escape(text)}</pre></details>")])
 
 
-def proof_part(proof: Proof, target: str) -> Markup:
-    """Return what was built, what was run, and every statement that was checked."""
-    mapping, ids = proof.mapping, proof.ids
-    used, expected = prove_report.layers(proof)
-    dense = {**proof.dense_layers, "selective_shift": proof.dense_layers["contextual_mapping"]}
-    rows = [
-        (
-            prove_report.FAMILIES[family],
-            "not built" if used[family] is None else name_number(used[family]),
-            name_number(expected[family]),
-            name_number(dense.get(family)),
-        )
-        for family in prove_report.FAMILIES
-        if expected[family] or used[family]
-    ]
-    checks = [
-        (
-            check.name,
-            badge(check.answer.value),
-            f"{'all ' if check.exhaustive else ''}{number(check.inputs)}" if check.inputs else "–",
-            formula(check.statement if check.answer is Answer.HOLDS else f"{check.statement}. {check.why}"),
-        )
-        for check in proof.checks
-    ]
-    word = "Everything checked holds." if proof.holds else "The proof fails on this case."
-    parts: list[object] = [
-        Markup(
-            f'<p class="verdict">{badge("holds" if proof.holds else "fails")} {word} '
-            f"Run on {formula(proof.inputs.description)}.</p>"
-        ),
-        facts(
-            [
-                ("Embedding size d", mapping.d),
-                ("Grid step δ", f"1/{mapping.K}"),
-                ("Target f", target),
-                ("Construction", mapping.construction),
-                ("Attention layers", name_number(mapping.attention_layers)),
-                ("Largest id", f"{ids.max_id_bits} bits"),
-                _gap(proof),
-                ("How the ids were compared", ids.method),
-            ]
-        ),
-        table("Layers", ("Step", "Used", "By formula", "Dense Transformer"), rows, "lrrr"),
-        table("Statements checked", ("Statement", "Result", "Inputs", "What it says"), checks, "llrl"),
-    ]
-    if mapping.feed_forward_layers:
-        parts.append(
-            Markup(
-                f"<p>The contextual mapping has {name_number(mapping.feed_forward_layers)} feed-forward layers "
-                "between its attention layers.</p>"
-            )
-        )
-    if proof.network is None:
-        parts.append(
-            Markup("<p>The value mapping was not built: it needs every cell, and a target within reach.</p>")
-        )
-    elif proof.network.values.lifted_by:
-        parts.append(
-            Markup(
-                f"<p>One more layer lifts the ids by {name_number(proof.network.values.lifted_by)} δ: some output "
-                "would have landed in the window of an id.</p>"
-            )
-        )
-    return join(parts)
-
-
-def _gap(proof: Proof) -> tuple[str, str]:
-    """Return the smallest gap of two ids; a sweep knows that of one input's ids only, at least."""
-    gap = proof.ids.gap
-    if proof.ids.digest is None:
-        return "Smallest gap of two ids", f"{name_number(gap.across)} δ"
-    least = "unknown" if gap.within is None else f"at least {name_number(gap.within)} δ"
-    return "Smallest gap of two ids of one input", least
-
-
 def error_part(study: ErrorStudy, source: str) -> Markup:
     """Return the error sweep as a table, with the two t at which the ids are right."""
     data = error_report.as_json(study, source)
     rows = [
         (
-            number(row["t"]),
-            number(row["error_total"] if row["error_total"] is not None else "∞"),
-            number(row["error_discretization"]),
-            number(row["error_relaxation"] if row["error_relaxation"] is not None else "∞"),
-            number(row["bound"], 3),
-            number(row["error_ramp"] if row["error_ramp"] is not None else "∞"),
-            number(row["id_error"] if row["id_error"] is not None else "∞"),
-            number(row["id_bound"], 3),
-            _share(row["cells_right"]),
+            name_upper(row.t, 6),
+            _with_spread(row.errors.total),
+            _with_spread(row.errors.discretization),
+            _with_spread(row.errors.good),
+            _bound(row.bound.relaxation),
+            _with_spread(row.errors.ramp),
+            _measured(row.errors.id_error),
+            _bound(row.bound.ids),
+            _share(row.errors.cells_right),
         )
-        for row in data["rows"]
+        for row in study.rows
     ]
     headings = (
         "t",
@@ -225,8 +167,8 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
                     ("Norm p", number(data["p"])),
                     ("Ramp α", number(data["alpha"], 3)),
                     ("Domain", f"[{study.box[0]:g}, {study.box[1]:g})"),
-                    ("t measured", number(data["t_measured"], 6)),
-                    ("t guaranteed", number(data["t_guaranteed"], 6)),
+                    ("t measured", _bound(study.t_measured, 6)),
+                    ("t guaranteed", _bound(study.t_guaranteed, 6)),
                 ]
             ),
             Markup(
@@ -234,14 +176,34 @@ def error_part(study: ErrorStudy, source: str) -> Markup:
                 "the cells are right, “t guaranteed” what the bound of Lemma 4 asks for. A dash: nothing is "
                 "claimed.</p>"
             ),
+            *(
+                Markup(f'<p class="verdict">{badge("fails")} {formula(str(found))}.</p>')
+                for found in study.contradictions
+            ),
             table("Error against t", headings, rows, "rrrrrrrrr"),
             Markup(
                 f'<p class="note">Grid: {formula(found.discretization.method)}. '
                 f"Ramp: {formula(found.ramp.method)}. "
-                f"Seed {study.seed}, 99 % intervals.</p>"
+                f"Seed {study.seed}; ±: half a 99 % interval, where the value is no sum over all cells. "
+                "Bounds and ± are rounded up.</p>"
             ),
         ]
     )
+
+
+def _with_spread(found: Distance) -> str:
+    """Return a distance, with half its interval where it is an estimate."""
+    spread = error_report.spread(found)
+    return f"{_measured(found.value)} ± {name_upper(spread, 2)}" if spread > 0 else _measured(found.value)
+
+
+def _measured(value: float) -> str:
+    return number(value) if math.isfinite(value) else "∞"
+
+
+def _bound(value: float | None, digits: int = 3) -> str:
+    """Return an upper bound, rounded up; a dash where nothing is claimed."""
+    return number(None) if value is None or not math.isfinite(value) else name_upper(value, digits)
 
 
 def _share(share: float) -> str:

@@ -78,8 +78,7 @@ def assert_universal(pattern: PatternLike, for_: FunctionClass | str = "all", **
 def _repair_line(pattern: SparsityPattern, for_: FunctionClass) -> str:
     from theory.repair import repair
 
-    causal = for_ is FunctionClass.CAUSAL and pattern.union.is_lower_triangular
-    found = repair(pattern, for_=for_, keep_causal=causal)
+    found = repair(pattern, for_=for_)
     count = len(found.added)
     shown = "; ".join(
         f"pattern {number}: token {query} attends to {'itself' if query == key else f'token {key}'}"

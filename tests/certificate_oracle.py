@@ -6,7 +6,17 @@ import itertools
 from typing import Any
 
 import brute_force
-from certificates_by_hand import Attends, Json, chained, digest, hub_claim, sees_pivot, true_s, usable_edges
+from certificates_by_hand import (
+    Attends,
+    Json,
+    chained,
+    digest,
+    hub_claim,
+    relays_show,
+    sees_pivot,
+    true_s,
+    usable_edges,
+)
 
 
 def is_true(certificate: Json) -> bool:
@@ -117,9 +127,14 @@ def _hops(attends: Attends, claim: Json, *, loops: bool) -> bool:
         if unseen["key"] not in set(range(n)) - seen:
             return False
     if pivot is None:
-        return True
+        return not loops or claim["relays"] is None or _relays(attends, claim)
     token, gathers, spreads = pivot["token"], pivot["gathers"], pivot["spreads"]
     return gathers + spreads == upper and sees_pivot(attends, token, gathers, spreads)
+
+
+def _relays(attends: Attends, claim: Json) -> bool:
+    tokens = [k for part in claim["relays"].values() for k in part]
+    return set(tokens) <= set(range(len(attends[0]))) and relays_show(attends, claim["relays"], claim["upper"])
 
 
 def _hub(attends: Attends, claim: Json) -> bool:

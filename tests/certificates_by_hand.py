@@ -121,7 +121,7 @@ def sees_pivot(attends: Attends, token: int, gathers: int, spreads: int) -> bool
 def hops_claim(attends: Attends, dice: random.Random, *, loops: bool) -> Json:
     s, n = true_s(attends), len(attends[0])
     if s is None:
-        return {"answer": False}
+        return {"answer": False, "key": None}
     lower, upper, pivot = s, s, None
     pivots = [
         {"token": h, "gathers": a, "spreads": total - a}
@@ -142,7 +142,42 @@ def hops_claim(attends: Attends, dice: random.Random, *, loops: bool) -> Json:
         query, key = dice.choice(pairs)
         unseen = {"layers": lower - 1, "query": query, "key": key}
     meet = lower if lower == upper else None
-    return {"answer": True, "s": meet, "lower": lower, "upper": upper, "unseen": unseen, "pivot": pivot}
+    relays = None
+    if pivot is None and loops and dice.random() < 0.6:
+        tried = {"pivots": dice.sample(range(n), dice.randrange(n)), "keys": [], "queries": []}
+        tried[dice.choice(("keys", "queries"))] = dice.sample(range(n), dice.randrange(n))
+        whole = {"pivots": [], "keys": list(range(n)), "queries": []}
+        relays = tried if relays_show(attends, tried, upper) else whole
+    claim = {"answer": True, "s": meet, "lower": lower, "upper": upper, "unseen": unseen}
+    return claim | {"pivot": pivot, "relays": relays}
+
+
+def relays_show(attends: Attends, relays: Json, upper: int) -> bool:
+    """Whether every key, or every query, is bounded by itself or through a pivot; for 1.1."""
+    n, p = len(attends[0]), len(attends)
+    after = {
+        (r, t): brute_force.layers_seen([attends[(r + i) % p] for i in range(p)], t)
+        for r in range(p)
+        for t in range(upper + 1)
+    }
+
+    def needed(r: int, key: int, query: int) -> int:
+        return next((t for t in range(upper + 1) if key in after[r, t][query]), 10**6)
+
+    keys, queries = set(relays["keys"]), set(relays["queries"])
+    pairs = itertools.product(range(n), range(n))
+    if any(needed(0, j, k) > upper for j, k in pairs if j in keys or k in queries):
+        return False
+    for x in relays["pivots"]:
+        for j in range(n):
+            starts = range(needed(0, j, x), upper + 1)
+            if any(t + max(needed(t % p, x, k) for k in range(n)) <= upper for t in starts):
+                keys.add(j)
+        for k in range(n):
+            first = [needed(0, j, x) for j in range(n)]
+            if all(t <= upper and t + needed(t % p, x, k) <= upper for t in first):
+                queries.add(k)
+    return len(keys) == n or len(queries) == n
 
 
 def spine(attends: Attends) -> Json:
@@ -212,7 +247,7 @@ def certify(
     causal_cut = None if blind is None else {"closed_set": sorted(reach[blind]), "query": blind, "key": blind - 1}
     made = {
         "format": "sparseuap pattern certificate",
-        "version": 1,
+        "version": 2,
         "counting": "tokens from 0",
         "orientation": "attends[pattern][query] lists the keys",
         "source": "by hand",

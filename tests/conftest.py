@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sparseuap.cli import main
+
+# One profile for all property tests: the same examples everywhere, and no clock that a busy machine could lose to.
+settings.register_profile(
+    "deterministic", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("deterministic")
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])

@@ -65,3 +65,4 @@ class BigBird(Config):
 
 
 MADE = Local(num_heads=2)
+TWO_HEADS = Fixed(num_heads=2, different=True)

@@ -112,7 +112,7 @@ def test_numbers_that_no_backend_but_numpy_holds_are_refused() -> None:
         wide.on(Backend("torch"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 4), st.integers(0, 300), st.integers(1, 9), st.integers(0, 2**32))
 def test_any_constants_give_the_same_ids(s: int, c: int, shift: int, seed: int) -> None:
     """Also where the constants break the proof: what the network does is no matter of taste."""

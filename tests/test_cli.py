@@ -52,7 +52,8 @@ def test_a_pattern_without_self_attention_is_undecided(run: Any, tmp_path: Path)
     file.write_text('{"attends": [[[1], [0, 1]]]}')
     undecided = run("check", file)
     assert undecided.code == 3
-    assert "token 0 does not attend to itself in pattern 0" in undecided.out.splitlines()[-1].lower()
+    assert "token 0 does not attend to itself in pattern 0" in undecided.out.splitlines()[-3].lower()
+    assert undecided.out.endswith(f"    sparseuap repair {file}\n")
 
 
 def test_json_has_the_promised_keys(run: Any) -> None:
@@ -81,11 +82,15 @@ def test_growth_is_shown_layer_by_layer(run: Any) -> None:
     assert "paper's recursion" in run("check", "ring:n=4", "--growth").out
 
 
-def test_a_failing_text_verdict_ends_with_the_sentence_for_designers(run: Any) -> None:
+def test_a_failing_text_verdict_ends_with_what_a_designer_needs(run: Any) -> None:
     shown = run("check", "fixed:n=23,w=5")
     assert "counted from 0" in shown.out
-    assert shown.out.rstrip().endswith(
-        "Tokens 20..22 are never seen from outside: no connection leaves the last segment."
+    assert shown.out.endswith(
+        "Tokens 20..22 are never seen from outside: no connection leaves the last segment.\n"
+        "It is universal for all causal continuous functions; for a decoder ask for those:\n"
+        "    sparseuap check fixed:n=23,w=5 --for causal\n"
+        "To repair it, add 1 connection, the fewest possible (token 19 attends to token 22 in pattern 1):\n"
+        "    sparseuap repair fixed:n=23,w=5\n"
     )
 
 
@@ -94,7 +99,7 @@ def test_a_certificate_is_written_and_rechecked(run: Any, tmp_path: Path) -> Non
     assert run("check", "star:n=16,w=1", "--certificate", file).code == 0
     valid = run("recheck", file)
     assert valid.code == 0
-    assert valid.out.endswith("The certificate is valid.\n")
+    assert valid.out.endswith("The certificate is valid: every claim that it makes is confirmed.\n")
     assert run("recheck", file, "--pattern", "star:n=16,w=1").code == 0
     assert run("recheck", file, "--pattern", "star:n=16,w=2").code == 1
     content = json.loads(file.read_text())

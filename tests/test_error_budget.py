@@ -211,7 +211,7 @@ def _patterns(draw: st.DrawFn) -> SparsityPattern:
     return SparsityPattern.from_lists(*([sorted(draw(keys) | {k}) for k in range(n)] for _ in range(p)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_patterns(), st.sampled_from(RHO), st.floats(0.5, 3.0), st.integers(2, 3))
 def test_relay_on_any_pattern(pattern: SparsityPattern, name: str, factor: float, levels: int) -> None:
     mapping, rho = choose_mapping(pattern, 1, levels, "relay"), parse_map(name)
@@ -220,7 +220,7 @@ def test_relay_on_any_pattern(pattern: SparsityPattern, name: str, factor: float
     assert measured_error(soften(mapping, rho, t), cells(1, pattern.n, levels)) <= budgets.at(rho, t).bound
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from([families.dense(3), families.star(4, 1), families.window(4, 1), families.strided(4, 3)]),
     st.sampled_from(["paper", "merged"]),

@@ -127,7 +127,7 @@ def test_the_smallest_gap_is_met_by_some_input(case: str, construction: str) -> 
     assert Budgets(mapping).smallest_gap == pytest.approx(min(gaps) / mapping.K**2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from([families.dense(3), families.star(4, 1), families.window(4, 1), families.strided(4, 3)]),
     st.sampled_from(["paper", "merged"]),

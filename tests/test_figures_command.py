@@ -59,12 +59,12 @@ def test_chosen_figures_and_their_gallery(run: Any, tmp_path: Path, kind: str) -
     out = tmp_path / "deep" / "er"
     code, text, err = run("value_mapping", "relay", "relay", "--out", str(out), "--format", kind)
     assert (code, err) == (0, "")
-    assert text == f"2 figures in {out}, and the gallery {out / 'index.html'}\n"
+    assert text == f"2 figures in {out}, and the gallery {out / 'figures.html'}\n"
     files = {f"relay.{kind}", f"value_mapping.{kind}"}
-    assert {file.name for file in out.iterdir()} == {*files, "index.html"}
+    assert {file.name for file in out.iterdir()} == {*files, "figures.html"}
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind]
     assert all((out / name).read_bytes().startswith(start) for name in files)
-    page = (out / "index.html").read_text(encoding="utf-8")
+    page = (out / "figures.html").read_text(encoding="utf-8")
     reader = Outside()
     reader.feed(page)
     assert set(reader.loaded) == files  # and nothing from elsewhere

@@ -102,7 +102,7 @@ def test_every_digraph_of_few_tokens(n: int) -> None:
         check(attends, decide_lists(*attends), truth=has_path(n, union_edges(attends)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_relabelling_changes_no_answer(seed: int, order_seed: int) -> None:
     attends = random_attends(np.random.default_rng(seed))

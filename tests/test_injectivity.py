@@ -111,7 +111,7 @@ def _cases(draw: st.DrawFn) -> tuple[int, int, np.ndarray, np.ndarray]:
     return n, levels, np.array(ids).reshape(-1, n), np.array(bits).reshape(n, n) | np.eye(n, dtype=bool)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(_cases(), st.booleans(), st.booleans(), st.booleans())
 def test_any_table_against_brute_force(
     case: tuple[int, int, np.ndarray, np.ndarray], wide: bool, with_reach: bool, respect: bool
@@ -144,7 +144,7 @@ def test_any_table_against_brute_force(
     assert plain.gap == small.gap
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(-50, 50), max_size=30), max_size=12), st.integers(1, 400), st.booleans())
 def test_passes_agree_with_one_sort(parts: list[list[int]], limit: int, wide: bool) -> None:
     dtype, factor = (object, BIG) if wide else (np.int64, 1)

@@ -50,7 +50,7 @@ def test_all_inputs_come_in_lexicographic_order(
     assert is_exhaustive(every)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(SIZES), st.data(), st.booleans())
 def test_first_on_is_the_first_that_agrees_on_reach(
     size: tuple[int, int, int], data: st.DataObject, sampled: bool

@@ -61,7 +61,7 @@ def test_a_box_out_of_range(box: tuple[float, float]) -> None:
     st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=1, max_size=8),
     st.floats(1, 20),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_powers_add_up(numbers: list[float], p: float) -> None:
     wide = np.array([[max(abs(x), 1e-6) for x in numbers]])
     assert math.exp(log_sum_powers(wide, p)[0] / p) == pytest.approx(float(np.linalg.norm(wide[0], p)), rel=1e-9)

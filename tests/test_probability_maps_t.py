@@ -118,7 +118,7 @@ def test_exactly_one_hot_from_the_finite_t_on(name: str, zeta: float) -> None:
         assert rho.lost_mass(t * (1 - 1e-15), zeta, m) > 0.0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(zeta=st.floats(1e-6, 1e6), alpha=st.floats(1.001, 9))
 def test_exact_t_is_rounded_up(zeta: float, alpha: float) -> None:
     t = Entmax(alpha).exact_t(zeta)
@@ -166,7 +166,7 @@ def test_lost_mass_bounds_what_the_map_loses(name: str) -> None:
             assert (lost <= rho.lost_mass(t, zeta, m) * (1 + 1e-12) + 4e-16).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     alpha=st.sampled_from([1.0, 1.0078125, 1.5, 2.0, 3.0]),
     zeta=st.floats(1e-3, 10),

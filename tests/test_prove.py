@@ -37,6 +37,44 @@ def test_json_has_the_promised_keys(prove_command: Any, construction: str) -> No
     assert data["gap"] >= 1
 
 
+@pytest.mark.parametrize(("construction", "inside"), [("paper", 0), ("merged", 0), ("relay", 2 * 4 * 4)])
+def test_attention_and_feed_forward_layers_and_blocks_have_totals(
+    prove_command: Any, construction: str, inside: int
+) -> None:
+    """Strided n = 5, w = 3: p = 2, s = 3; relay takes 2 (n - 1) steps of p attention and 4 feed-forward layers."""
+    n, levels, p, s = 5, 2, 2, 3
+    attention = {"paper": p * (n - 1) * levels + s, "merged": p * (n - 1) + s, "relay": p * 2 * (n - 1)}
+    options = ("strided:n=5,w=3", "--d", "1", "--delta", "1/2", "--construction", construction)
+    code, out, _ = prove_command(*options, "--json")
+    total = json.loads(out)["layers_total"]
+    ends = n * levels + n * levels**n
+    assert code == 0
+    depth = attention[construction]
+    assert total["attention"] == {"used": depth, "by_formula": depth, "dense": n * levels + 1}
+    assert total["feed_forward"] == {"used": ends + inside, "by_formula": ends + inside, "dense": ends}
+    blocks = depth + ends + inside
+    assert total["blocks"] == {"used": blocks, "by_formula": blocks, "dense": ends + n * levels + 1}
+    rows = [line.split() for line in prove_command(*options)[1].splitlines()]
+    assert ["total", "blocks", str(blocks), str(blocks), str(ends + n * levels + 1)] in rows
+    fed = [row[1] for row in rows if row[:1] == ["relay:"] and row[-4:] == ["feed-forward", "16", "16", "-"]]
+    assert fed == (["gather", "broadcast"] if construction == "relay" else [])
+    by_kind = {kind: [row for row in rows if row[-4:-3] == [kind]] for kind in ("attention", "feed-forward")}
+    for lines in by_kind.values():
+        *parts, last = lines
+        assert sum(int(row[-3]) for row in parts) == int(last[-3])
+
+
+def test_what_was_not_built_has_no_total(prove_command: Any) -> None:
+    out = prove_command(
+        "star:n=24,w=1", "--d", "1", "--delta", "1/2", "--samples", "9", "--construction", "merged"
+    )[1]
+    rows = [line.split() for line in out.splitlines()]
+    assert [row[2:4] for row in rows if row[:2] in (["total", "blocks"], ["total", "feed-forward"])] == [
+        ["not", "built"]
+    ] * 2
+    assert ["total", "attention", "25", "25", "49"] in rows
+
+
 def test_the_papers_claimed_s_fails_and_the_token_is_named(prove_command: Any) -> None:
     """Strided n = 5, w = 3: the paper says s = 2, the truth is 3."""
     code, out, _ = prove_command("strided:n=5,w=3", "--d", "1", "--delta", "1/2", "--s", "2")

@@ -94,7 +94,7 @@ def test_what_is_no_mask_function_is_refused() -> None:
             from_mask_mod(function, n)  # type: ignore[arg-type]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_block_masks_against_create_mask(data: st.DataObject) -> None:
     flex = pytest.importorskip("torch.nn.attention.flex_attention")

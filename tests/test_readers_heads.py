@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import flex_masks
 import pytest
+from click.testing import CliRunner
 from deepspeed_layouts import Fixed, Local
 
+import sparseuap.commands.check
+import theory.readers.source
+from sparseuap.commands.check import command
 from theory.families import causal, dense, window
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.heads import HeadPatterns, cycled, joined
@@ -50,6 +56,38 @@ def test_parts_are_joined_to_one_cycle_of_every_head() -> None:
     assert [head.p for head in read_heads(f"{source}+causal:n=16").heads] == [2, 2]
     with pytest.raises(PatternError, match="needs one n"):
         read_heads(f"{source}+causal:n=15")
+
+
+def test_notes_outlive_choice_and_joining() -> None:
+    said = HeadPatterns(BOTH.heads, ("read as three heads", "counted from 0"))
+    assert said.chosen("1").notes == said.chosen("union").notes == said.chosen(None).notes == said.notes
+    other = HeadPatterns((dense(5),), ("counted from 0", "one-way"))
+    assert joined([said, other]).notes == ("read as three heads", "counted from 0", "one-way")
+    assert BOTH.notes == ()
+
+
+def test_check_prints_the_notes_of_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(*arguments: str) -> str:
+        return CliRunner().invoke(command, ["causal:n=5", *arguments], standalone_mode=False).output
+
+    quiet = check(), json.loads(check("--json"))
+    assert "Note" not in quiet[0]
+    assert "notes" not in quiet[1]
+    notes = ("every edge is one-way", "edge data is not read")
+    for heads in (BOTH.heads[:1], BOTH.heads):
+        noted = HeadPatterns(heads, notes)
+        monkeypatch.setattr(sparseuap.commands.check, "read_heads", lambda _, noted=noted: noted)
+        lines = check().splitlines()
+        assert lines[:2] == ["Note: every edge is one-way.", "Note: edge data is not read."]
+        assert json.loads(check("--json"))["notes"] == list(notes)
+    assert lines[2] == "Heads 0, 2, by itself"
+
+
+def test_the_notes_of_joined_sources_name_their_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = {"a": ("one-way",), "b": (), "c": ("one-way",)}
+    monkeypatch.setattr(theory.readers.source, "_read_one", lambda part: HeadPatterns((causal(3),), notes[part]))
+    assert read_heads("a").notes == ("one-way",)
+    assert read_heads("a+b+c").notes == ("a: one-way", "c: one-way")
 
 
 def test_a_cycle_has_no_repetition() -> None:

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from theory.patterns import PatternError, SparsityPattern
-from theory.readers.huggingface import from_config, read_config
+from theory.readers.config_defaults import DEFAULTS
+from theory.readers.config_fields import Fields
+from theory.readers.config_types import DECODERS, layer_kinds
+from theory.readers.huggingface import ALL_SLIDING, from_config, read_config
 from theory.readers.source import read_source
 
 CASES = Path(__file__).parent / "cases"
@@ -131,7 +134,7 @@ def test_config_files(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(LONGFORMER))
     assert read_source(f"hf:{file}?n=16&global=0") == case("hf_longformer_global0_w4")
-    assert read_config(str(tmp_path), 16) == case("hf_longformer_noglobal_w4")
+    assert read_config(str(tmp_path), 16).only() == case("hf_longformer_noglobal_w4")
     for text, message in (("[]", "JSON object"), ("{", "no JSON"), ('{"model_type": 3}', "model_type")):
         file.write_text(text)
         with pytest.raises(PatternError, match=message):
@@ -174,6 +177,7 @@ FORMER = {
     "attn_layers": ["local"],
     "local_attn_chunk_length": 4,
 }
+FEW = {"num_experts": 2, "num_local_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 8}
 LOCAL = {"layer_types": ["sliding_attention"]}
 
 MORE = ("afmoe", "cwm", "exaone4", "exaone_moe", "granite_swa", "ministral", "ministral3", "olmo3", "vaultgemma")
@@ -187,6 +191,13 @@ MODELS: list[tuple[str, dict[str, Any], int, dict[str, Any]]] = [
     ("gemma3_text", {**GEMMA, "sliding_window": 5, "use_bidirectional_attention": True}, 9, {}),
     ("gemma3_text", {**GEMMA, "layer_types": ["full_attention"], "use_bidirectional_attention": True}, 9, {}),
     ("cohere2", {**SMALL, "sliding_window": 3, **LOCAL}, 9, {}),
+    ("modernbert-decoder", {**SMALL, "local_attention": 5, **LOCAL, "pad_token_id": 0}, 9, {}),
+    ("mixtral", {**GQA, **FEW, "sliding_window": 3}, 9, {}),
+    ("qwen3_moe", {**GEMMA, **FEW, "sliding_window": 3, "use_sliding_window": True}, 9, {}),
+    ("qwen3", {**GEMMA, "sliding_window": 3, "use_sliding_window": True}, 9, {}),
+    ("qwen2_moe", {**GQA, **FEW, "sliding_window": 3, **LOCAL, "use_sliding_window": True}, 9, {}),
+    ("smollm3", {**GQA, "sliding_window": 3, **LOCAL, "use_sliding_window": True, "pad_token_id": 0}, 9, {}),
+    ("gpt_oss", {**GEMMA, **FEW, "sliding_window": 3}, 9, {}),
     *((kind, {**GEMMA, "sliding_window": 4, "pad_token_id": 0}, 9, {}) for kind in MORE),
     ("gpt_neo", {**NEO, "attention_types": [[["local"], 1]]}, 9, {}),
     ("gpt_neo", {**NEO, "attention_types": [[["global"], 1]]}, 9, {}),
@@ -229,7 +240,7 @@ def seen(kind: str, config: Any, n: int, options: dict[str, Any]) -> list[list[i
     import torch
     import transformers
 
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     generator = torch.Generator().manual_seed(0)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
@@ -255,11 +266,79 @@ def seen(kind: str, config: Any, n: int, options: dict[str, Any]) -> list[list[i
     return [np.flatnonzero(changed[:, k]).tolist() for k in range(n)]
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_transformers_fills_in_what_an_old_config_leaves_out() -> None:
+# Against the configuration classes: what they fill in where a file leaves a field out.
+
+GENERATED: dict[str, list[Any]] = {
+    "num_hidden_layers": [1, 2, 5, 8],
+    "sliding_window": [None, 3, 6],
+    "sliding_window_pattern": [1, 3],
+    "use_sliding_window": [True, False],
+    "max_window_layers": [0, 2, 7],
+    "global_attn_every_n_layers": [1, 2],
+    "attention_chunk_size": [None, 4],
+    "no_rope_layer_interval": [1, 3],
+    "no_rope_layers": [[], [1, 0], [1, 1, 0, 0, 1]],
+    "first_k_dense_replace": [0, 2],
+    "prefix_dense_sliding_window_pattern": [1, 2],
+    "local_attention": [5, 8],
+}
+KNOWN = sorted({*DECODERS, *ALL_SLIDING})
+
+
+def loaded(kind: str, fields: dict[str, Any]) -> Any:
+    """Return the configuration as transformers loads it."""
     pytest.importorskip("torch")
-    pytest.importorskip("transformers", minversion="5.0")
-    old = {"model_type": "gemma2", "num_hidden_layers": 4, "sliding_window": 2}
-    assert from_config(old, 5).to_lists() == [band(5, 1, 0), band(5, 5, 0)]
-    unused = {"model_type": "qwen2", "num_hidden_layers": 4, "sliding_window": 2, "use_sliding_window": False}
-    assert from_config(unused, 5).to_lists() == [band(5, 5, 0)]
+    transformers = pytest.importorskip("transformers", minversion="5.0")
+    if kind not in transformers.CONFIG_MAPPING:
+        pytest.skip(f"this transformers has no {kind}")
+    config = transformers.CONFIG_MAPPING[kind].from_dict({"model_type": kind, **fields})
+    return config.text_config if kind in ("qwen2_vl", "qwen2_5_vl") else config
+
+
+def _has(kind: str, name: str) -> bool:
+    return name != "use_sliding_window" or "qwen" in kind or kind == "smollm3"
+
+
+def _is_read(raw: Fields, theirs: Any) -> bool:
+    """Tell files with a window for every layer that has one, and no second window beside local_attention."""
+    if "sliding_attention" not in (getattr(theirs, "layer_types", None) or []):
+        return True
+    if "local_attention" in DEFAULTS[raw.model_type]:
+        return raw.get("sliding_window") is None
+    return theirs.sliding_window is not None
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.filterwarnings("ignore")
+def test_the_layers_are_those_that_transformers_derives(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    compared = 0
+    for _ in range(25):
+        chosen = [name for name in GENERATED if rng.random() < 0.5 and _has(kind, name)]
+        fields = {name: GENERATED[name][rng.integers(len(GENERATED[name]))] for name in chosen}
+        try:
+            theirs = loaded(kind, fields)
+        except Exception:  # noqa: S112  # whatever its validation raises
+            continue
+        raw = Fields.of({"model_type": kind, **fields})
+        if not _is_read(raw, theirs):
+            with pytest.raises(PatternError, match=r"sliding_window (is|must be)"):
+                from_config(raw.config, 9)
+            continue
+        compared += 1
+        if kind in DECODERS:
+            assert layer_kinds(raw) == theirs.layer_types, fields
+        assert from_config(raw.config, 9) == from_config(theirs, 9), fields
+    assert compared > 5
+
+
+@pytest.mark.parametrize("kind", sorted(DEFAULTS))
+@pytest.mark.filterwarnings("ignore")
+def test_the_defaults_are_those_of_transformers(kind: str) -> None:
+    used = {"use_sliding_window": True} if "qwen" in kind else {}
+    theirs = loaded(kind, used)
+    read_only_while_loading = ("sliding_window_pattern", "first_k_dense_replace", "global_attn_every_n_layers")
+    for name, value in DEFAULTS[kind].items():
+        if hasattr(theirs, name) or name not in read_only_while_loading:
+            there = getattr(theirs, name)
+            assert (list(there) if isinstance(there, tuple) else there) == value, name

@@ -11,10 +11,13 @@ import brute_force
 import pytest
 from certificates_by_hand import Json, certify, true_s
 
+from theory.families import parse_family
 from theory.patterns import SparsityPattern
-from verify import recheck_hops
+from theory.verdicts import Answer
+from verify import recheck_follow, recheck_hops, recheck_powers
 from verify.certificate_format import LARGEST_FILE
 from verify.recheck import UnreadableCertificate, read_certificate, recheck
+from verify.recheck_intervals import Intervals
 from verify.recheck_path import has_path
 from verify.recheck_powers import first_full, smallest_hops
 
@@ -29,7 +32,13 @@ GAPS = [[[0], [1], [0, 1, 2]]]  # 0 and 1 never see each other
 SWAP = [[[1], [0]]]  # no token attends to itself, s does not exist
 TWO = [[[0, 1], [1], [2]], [[0], [1, 2], [0, 2]]]  # a ring in two patterns
 OTHER = [[[0, 1], [1], [0, 2]]]  # token 0 sees 1, token 1 sees nothing
+DETOUR = [[[0, 2, 4], [0, 1, 3], [1, 2], [2, 3], [3, 4]]]  # a ring and two chords: no intervals
 HALF = [[[0, 1, 2], [0, 2], [0, 1, 2]]]  # token 1 does not attend to itself
+INTERVALS = [
+    [[sorted({k, (k - 1) % 9, (k - 2) % 9}) for k in range(9)]],
+    [[[0, 1], [0, 1], [2, 3], [2, 3], [4]], [[0], [1, 2], [1, 2], [3, 4], [3, 4]]],
+    [[[0, 1, 2], [0, 1, 2], [1, 2, 3], [2, 3]], [[0, 3], [1], [2], [0, 3]]],
+]
 
 
 def edited(certificate: Json, **changes: object) -> Json:
@@ -44,6 +53,7 @@ def edited(certificate: Json, **changes: object) -> Json:
     return changed
 
 
+NONE: Json = {"pivots": [], "keys": [], "queries": []}
 P12, P13, R12 = "claims__assumption_1_2", "claims__assumption_1_3", "claims__assumption_1_2__refutation"
 THEOREMS, SPINE, CUT = "claims__theorems", "evidence__spine", "evidence__cut"
 FALSE_CLAIMS = [
@@ -93,11 +103,11 @@ FALSE_CLAIMS = [
     (GAPS, "all", "incomparable", {f"{R12}__closed_a": [0, 2]}, "token 2 in it attends to token 1 outside"),
     (GAPS, "all", "incomparable", {f"{R12}__b": 0}, "closed_a must hold token 0 and not token 0"),
     (RING, "all", "", {f"{P13}__answer": False}, None),
-    (RING, "all", "", {P13: {"answer": False}}, "assumption_1_3: every token attends to itself"),
+    (RING, "all", "", {P13: {"answer": False, "key": None}}, "assumption_1_3: every token attends to itself"),
     (RING, "all", "", {P13: {"answer": None}}, "assumption_1_3: every token attends to itself"),
     (CAUSAL, "all", "", {P13: {"answer": None}}, "assumption_1_3: the union digraph is not strongly connected"),
     (SWAP, "all", "", {P13: {"answer": None}}, "assumption_1_3: recomputed: there is no s"),
-    (HALF, "all", "", {P13: {"answer": False}}, "assumption_1_3: recomputed: s = 2"),
+    (HALF, "all", "", {P13: {"answer": False, "key": 1}}, "assumption_1_3: recomputed: s = 2"),
     (RING, "all", "", {f"{P13}__s": 2}, "assumption_1_3.upper: s = 2, but the bounds 3 and 3 meet"),
     (RING, "all", "", {f"{P13}__s": None}, "assumption_1_3.upper: s = null, but the bounds 3 and 3 meet"),
     (RING, "all", "", {f"{P13}__lower": 2, f"{P13}__s": None}, "the pair unseen after 2 layers"),
@@ -126,8 +136,9 @@ FALSE_CLAIMS = [
             f"{P13}__s": 2,
             f"{P13}__unseen__layers": 1,
             f"{P13}__pivot": None,
+            f"{P13}__relays": None,
         },
-        "assumption_1_3.upper: recomputed: 2 layers are not enough",
+        "assumption_1_3.upper: after 2 layers token 0 does not see token 1",
     ),
     (
         HALF,
@@ -135,6 +146,27 @@ FALSE_CLAIMS = [
         "",
         {f"{P13}__upper": 3, f"{P13}__lower": 3, f"{P13}__s": 3, f"{P13}__unseen": None, f"{P13}__pivot": None},
         "assumption_1_3.lower: recomputed: s = 2",
+    ),
+    (
+        RING,
+        "all",
+        "",
+        {f"{P13}__relays": {"pivots": [0], "keys": [0, 1, 2], "queries": []}},
+        "assumption_1_3.upper: the relays do not show that token 1 sees token 3 within 3 layers",
+    ),
+    (
+        RING,
+        "all",
+        "",
+        {f"{P13}__upper": 2, f"{P13}__s": 2, f"{P13}__lower": 2, f"{P13}__relays": {**NONE, "keys": [1]}},
+        "assumption_1_3.upper: after 2 layers token 0 does not see token 1",
+    ),
+    (
+        RING,
+        "all",
+        "",
+        {f"{P13}__upper": 2, f"{P13}__s": 2, f"{P13}__lower": 2, f"{P13}__relays": {**NONE, "queries": [1]}},
+        "assumption_1_3.upper: after 2 layers token 1 does not see token 2",
     ),
     (RING, "all", "", {"claims__strongly_connected__answer": False}, "strongly_connected: false is claimed"),
     (CAUSAL, "all", "", {"claims__strongly_connected__answer": True}, "strongly_connected: true is claimed"),
@@ -187,10 +219,10 @@ def test_a_false_claim_is_refused_by_name(
     attends: brute_force.Attends, target: str, kind: str, changes: Json, said: str | None
 ) -> None:
     certificate = certify(attends, target, kind=kind)
-    assert recheck(certificate).valid
+    assert not recheck(certificate).failures
     false = edited(certificate, **changes)
     if said is None:
-        with pytest.raises(UnreadableCertificate, match="unknown field"):
+        with pytest.raises(UnreadableCertificate, match="field"):
             recheck(false)
         return
     result = recheck(false)
@@ -239,7 +271,8 @@ def test_two_ends_are_what_a_path_has() -> None:
 
 def test_a_solvers_word_is_not_proof() -> None:
     result = recheck(certify(STAR, kind="solver"))
-    assert result.valid
+    assert result.answer is Answer.UNDECIDED
+    assert not result.valid
     assert [line.split(":")[0] for line in result.unproved] == ["assumption_1_2", "theorems.yun_2020_theorem_1"]
     word = {"kind": "solver", "solver": "some", "proved": False}
     false = edited(certify(RING), **{P12: {"answer": False, "proved": False, "refutation": word}})
@@ -250,7 +283,8 @@ def test_an_undecided_path_is_no_failure() -> None:
     changes = {P12: {"answer": None}, f"{THEOREMS}__yun_2020_theorem_1__answer": "undecided"}
     result = recheck(edited(certify(RING), **changes))
     assert result.valid
-    assert result.unproved == ("assumption_1_2: left undecided",)
+    assert not result.unproved
+    assert result.undecided == ("assumption_1_2: left undecided: no claim",)
 
 
 def test_trying_all_orders_ends_at_sixteen_tokens() -> None:
@@ -261,62 +295,63 @@ def test_trying_all_orders_ends_at_sixteen_tokens() -> None:
         assert recheck(certify(star, refutation=word)).unproved
 
 
-def test_what_is_too_large_to_recompute_is_left_unproved(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = edited(certify(RING), **{f"{P13}__pivot": None})
-    assert not recheck(plain).unproved
-    monkeypatch.setattr(recheck_hops, "MEDIUM", 3)
-    monkeypatch.setattr(recheck_hops, "SMALL", 3)
-    assert [line.split(":")[0] for line in recheck(plain).unproved] == ["assumption_1_3.upper"]
-    late = edited(plain, **{f"{P13}__upper": 9, f"{P13}__s": None})
-    assert recheck(late).valid
-    pivot = {"token": 0, "gathers": 3, "spreads": 3}
-    assert not recheck(edited(late, **{f"{P13}__upper": 6, f"{P13}__pivot": pivot})).unproved
+def test_what_takes_too_long_to_recompute_is_unproved_and_not_valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = edited(certify(DETOUR), **{f"{P13}__pivot": None, f"{P13}__relays": None})
+    assert recheck(plain).valid
+    monkeypatch.setattr(recheck_powers, "STEP_WORK", 2**40)
+    monkeypatch.setattr(recheck_hops, "MOST_PRODUCTS", 0)
+    result = recheck(plain)
+    assert (result.answer, result.valid, result.failures) == (Answer.UNDECIDED, False, ())
+    assert [line.split(":")[0] for line in result.unproved] == ["assumption_1_3.upper"]
+    pivot = {"token": 0, "gathers": 4, "spreads": 4}
+    loose = edited(plain, **{f"{P13}__upper": 8, f"{P13}__s": None, f"{P13}__pivot": pivot})
+    assert recheck(loose).valid
+    assert recheck(loose).undecided == ("assumption_1_3.s: left undecided: s is at least 4 and is at most 8",)
     ring = [[[3], [0, 1], [1, 2], [2, 3]]]  # token 0 does not attend to itself
-    for answer in (
-        {"answer": False},
-        {"answer": None},
-        certify(ring)["claims"]["assumption_1_3"] | {"pivot": None},
+    exact = certify(ring)["claims"]["assumption_1_3"] | {"pivot": None}
+    for answer, kind in (
+        ({"answer": False, "key": None}, "unproved"),
+        ({"answer": None}, "undecided"),
+        (exact, "unproved"),
     ):
         result = recheck(edited(certify(ring), **{P13: answer}))
-        assert result.valid
-        assert any(line.startswith("assumption_1_3:") for line in result.unproved)
+        assert not result.failures
+        assert result.valid is (kind == "undecided")
+        assert any(line.startswith("assumption_1_3:") for line in getattr(result, kind))
 
 
-def test_s_is_recomputed_up_to_a_medium_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recheck_hops, "SMALL", 1)
-    for attends, s in ((RING, 3), (HALF, 2)):
+def test_s_is_recomputed_where_neither_pivot_nor_intervals_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck_hops, "MOST_PRODUCTS", 0)  # no matrix powers
+    for attends, s in ((DETOUR, 4), (HALF, 2)):
         true = certify(attends)
-        exact = true["claims"]["assumption_1_3"] | {"s": s, "lower": s, "upper": s, "pivot": None}
+        exact = true["claims"]["assumption_1_3"] | {"s": s, "lower": s, "upper": s, "pivot": None, "relays": None}
         result = recheck(edited(true, **{P13: exact}))
         assert result.valid
-        assert not result.unproved
         assert f"assumption_1_3.upper: s <= {s}: recomputed, s = {s}" in result.checked
         assert any(line.startswith(f"assumption_1_3.lower: s >= {s}: ") for line in result.checked)
         low = exact | {"s": s - 1, "lower": s - 1, "upper": s - 1, "unseen": None}
-        assert f"recomputed: {s - 1} layers are not enough" in "".join(
-            recheck(edited(true, **{P13: low})).failures
-        )
+        said = "".join(recheck(edited(true, **{P13: low})).failures)
+        assert f"assumption_1_3.upper: after {s - 1} layers token " in said
     high = exact | {"s": 3, "lower": 3, "upper": 3, "unseen": None}
     assert "assumption_1_3.lower: recomputed: s = 2" in recheck(edited(true, **{P13: high})).failures
 
 
-def test_a_pivot_needs_no_self_attention() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recheck_hops, "SMALL", 1)
-        patch.setattr(recheck_hops, "MEDIUM", 1)
-        pivot = {"token": 0, "gathers": 1, "spreads": 1}
-        claim = {"answer": True, "s": None, "lower": 1, "upper": 2, "unseen": None, "pivot": pivot}
-        assert not recheck(edited(certify(HALF), **{P13: claim})).unproved
-        open_end = claim | {"upper": None, "pivot": None, "lower": 2}
-        result = recheck(edited(certify(HALF), **{P13: open_end}))
-        assert result.valid
-        places = [line.split(": ")[0] for line in result.unproved]
-        assert places == ["assumption_1_3.upper", "assumption_1_3.lower", "assumption_1_3"]
+def test_a_pivot_needs_no_self_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck_hops, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(recheck_powers, "STEP_WORK", 2**40)
+    pivot = {"token": 0, "gathers": 1, "spreads": 1}
+    claim = {"answer": True, "s": None, "lower": 1, "upper": 2, "unseen": None, "pivot": pivot, "relays": None}
+    assert recheck(edited(certify(HALF), **{P13: claim})).valid
+    open_end = claim | {"upper": None, "pivot": None, "lower": 2}
+    result = recheck(edited(certify(HALF), **{P13: open_end}))
+    assert not result.failures
+    assert [line.split(": ")[0] for line in result.unproved] == ["assumption_1_3.lower", "assumption_1_3"]
+    assert [line.split(": ")[0] for line in result.undecided] == ["assumption_1_3.upper", "assumption_1_3.s"]
 
 
 def test_following_without_self_attention_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recheck_hops, "MOST_FOLLOWED", 10**5)
-    far = {"answer": True, "s": None, "lower": 1, "upper": 2**61, "unseen": None}
+    monkeypatch.setattr(recheck_follow, "MOST_FOLLOWED", 10**5)
+    far = {"answer": True, "s": None, "lower": 1, "upper": 2**61, "unseen": None, "relays": None}
     pivot = {"token": 0, "gathers": 2**60, "spreads": 2**60}
     result = recheck(edited(certify(HALF), **{P13: far | {"pivot": pivot}}))
     assert any("too long" in line for line in result.unproved)
@@ -359,7 +394,7 @@ def test_what_is_no_pattern_is_unreadable(attends: object, said: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "not strict JSON"),
+        (b"", "the file is empty"),
         (b"[1]", "holds a list"),
         (b"null", "holds null"),
         (b'{"a": 1, "a": 1}', "occurs twice"),
@@ -390,25 +425,77 @@ def test_files_that_cannot_be_read_are_unreadable(tmp_path: Path, monkeypatch: p
     assert recheck(read_certificate(path)).valid
     assert path.stat().st_size < LARGEST_FILE
     monkeypatch.setattr("verify.certificate_format.LARGEST_FILE", 100)
-    with pytest.raises(UnreadableCertificate, match="larger than 100 bytes"):
+    with pytest.raises(UnreadableCertificate, match="more than the limit of 100"):
         read_certificate(path)
 
 
 def test_s_by_definition_against_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verify.recheck_powers.GATHERED", 4)  # many slices
+    monkeypatch.setattr(recheck_powers, "COLUMNS", 2)  # many blocks of keys
+    monkeypatch.setattr(recheck_powers, "FEW", 1)
     for attends in brute_force.random_patterns(150, seed=4, most_tokens=5):
         pattern, s = SparsityPattern.from_lists(*attends), true_s(attends)
+        loops = all(k in row for rows in attends for k, row in enumerate(rows))
         assert smallest_hops(pattern) == s
-        assert first_full(pattern, 60) == s
-        assert s is None or first_full(pattern, s - 1) is None
+        assert first_full(pattern, 60, grows=False).t == s
+        assert not loops or first_full(pattern, 60, grows=True).t == s
+        for most in range(1, s or 4):
+            found = first_full(pattern, most, grows=loops)
+            assert found.t is None
+            assert found.unseen is not None
+            query, key = found.unseen
+            assert key not in brute_force.layers_seen(attends, most)[query]
     with pytest.raises(OverflowError):
-        first_full(SparsityPattern.from_lists(*SWAP), 10**18, work=1000)
+        first_full(SparsityPattern.from_lists(*SWAP), 10**18, grows=False)
+    with pytest.raises(OverflowError):
+        first_full(SparsityPattern.from_lists(*RING), 9, grows=True, work=50_000)
 
 
-def test_s_by_definition_across_machine_words() -> None:
-    for n in (63, 64, 65, 128, 130):
-        ring = SparsityPattern.from_lists([[k, (k - 1) % n] for k in range(n)])
-        assert first_full(ring, n) == n - 1
+def test_s_by_definition_across_machine_words_and_blocks() -> None:
+    for n, chord in ((63, 3), (64, 3), (65, 7), (128, 5), (130, 9), (1030, 32)):
+        pattern = SparsityPattern.from_lists([sorted({k, (k - 1) % n, (k - chord) % n}) for k in range(n)])
+        seen, s = {0}, 0  # every token sees the same, turned around
+        while len(seen) < n:
+            seen |= {(k + step) % n for k in seen for step in (1, chord)}
+            s += 1
+        assert first_full(pattern, n, grows=True).t == s
+        assert first_full(pattern, s + 2, grows=False).t == s
+
+
+def test_equal_rows_are_joined_once_and_own_tokens_aside() -> None:
+    for n, w in ((40, 5), (23, 7)):
+        for spec in (
+            f"fixed:n={n},w={w}",
+            f"strided:n={n},w={w}",
+            f"bigbird:n={n},window=1,random=1,globals=1,seed=0",
+        ):
+            pattern = parse_family(spec)
+            assert first_full(pattern, 9, grows=True).t == true_s_with_loops(pattern.to_lists())
+
+
+def true_s_with_loops(attends: brute_force.Attends) -> int | None:
+    n = len(attends[0])
+    full = (t for t in range(1, 9) if all(len(seen) == n for seen in brute_force.layers_seen(attends, t)))
+    return next(full, None)
+
+
+def test_intervals_against_brute_force() -> None:
+    read = 0
+    for attends in (*brute_force.random_patterns(300, seed=4, most_tokens=5), *INTERVALS):
+        if not all(k in row for rows in attends for k, row in enumerate(rows)):
+            continue
+        intervals = Intervals.read(SparsityPattern.from_lists(*attends))
+        read += intervals is not None
+        for layers in range(1, 20) if intervals is not None else ():
+            seen, unseen = brute_force.layers_seen(attends, layers), intervals.unseen(layers)
+            assert (unseen is None) == all(len(keys) == len(seen) for keys in seen)
+            assert unseen is None or unseen[1] not in seen[unseen[0]]
+        assert intervals is None or intervals.unseen(2**62) == intervals.unseen(len(attends) * len(attends[0]))
+    assert read > 90
+
+
+def test_rows_with_holes_or_falling_ends_are_no_intervals() -> None:
+    for rows in ([[0, 2], [1], [2], [3]], [[0, 2, 4], [0, 1], [2], [3], [4, 0]], [[0, 1, 2, 3], [1], [2], [3]]):
+        assert Intervals.read(SparsityPattern.from_lists(rows)) is None
 
 
 def test_paths_through_all_sets_against_all_orders() -> None:
@@ -420,7 +507,7 @@ def test_the_longest_walk_that_a_pattern_can_need() -> None:
     n = 40  # a ring with one chord (Wielandt): s = (n-1)^2 + 1
     rows = [[n - 2, n - 1], *([k - 1] for k in range(1, n))]
     assert smallest_hops(SparsityPattern.from_lists(rows)) == (n - 1) ** 2 + 1
-    assert first_full(SparsityPattern.from_lists(rows), 10**4) == (n - 1) ** 2 + 1
+    assert first_full(SparsityPattern.from_lists(rows), 10**4, grows=False).t == (n - 1) ** 2 + 1
 
 
 def test_one_sentence_names_the_source_of_every_refusal() -> None:

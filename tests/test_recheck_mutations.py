@@ -58,9 +58,9 @@ def put(certificate: Json, path: Path, value: object) -> Json:
 
 
 def accepted(certificate: Json) -> bool:
-    """Whether recheck finds the certificate valid; nothing but UnreadableCertificate may escape."""
+    """Whether recheck finds nothing false; nothing but UnreadableCertificate may escape."""
     try:
-        return recheck(certificate).valid
+        return not recheck(certificate).failures
     except UnreadableCertificate:
         return False
 
@@ -98,9 +98,9 @@ def test_certificates_made_by_hand_are_confirmed() -> None:
     for certificate in POOL:
         assert is_true(certificate)
         result = recheck(certificate)
-        assert result.valid, result.failures
+        assert not result.failures
         refutation = certificate["claims"]["assumption_1_2"].get("refutation", {})
-        assert bool(result.unproved) == (refutation.get("kind") == "solver")
+        assert result.valid is (refutation.get("kind") != "solver")
 
 
 def test_a_changed_value_is_refused_unless_still_true() -> None:
@@ -179,7 +179,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_any_json_in_any_place_is_refused_or_true(data: st.DataObject) -> None:
     certificate = data.draw(st.sampled_from(POOL))

@@ -17,7 +17,7 @@ from theory.verdicts import Answer
 
 WANTED: dict[str, dict[str, Any]] = {
     "all": {},
-    "causal": {"for_": FunctionClass.CAUSAL},
+    "causal": {"for_": FunctionClass.CAUSAL, "keep_causal": False},
     "paper": {"theorem": "paper"},
 }
 
@@ -77,11 +77,49 @@ def test_causal_patterns_that_stay_causal(n: int) -> None:
     for choice in range(1 << len(rising)):
         mask = sum(1 << bit for place, bit in enumerate(rising) if choice >> place & 1)
         pattern = SparsityPattern.from_lists(oracle.rows_of(n, mask))
-        found = repair(pattern, for_=FunctionClass.CAUSAL, keep_causal=True)
+        found = repair(pattern, for_=FunctionClass.CAUSAL)
+        assert found.added.tolist() == repair(pattern, for_="causal", keep_causal=True).added.tolist()
         assert found.pattern is not None
         assert len(found.added) == found.lower_bound == oracle.fewest(n, "causal", rising=True)[mask]
         assert found.pattern.union.is_lower_triangular
         assert oracle.good(n, "causal")[oracle.mask_of(found.pattern.to_lists()[0])]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        ("causal:n=4,w=0", {"for_": "causal"}, "the pattern is causal and stays so (--no-keep-causal allows keys"),
+        ("causal:n=4,w=0", {"for_": "causal", "keep_causal": True}, None),
+        ("causal:n=4,w=0", {"for_": "causal", "keep_causal": False}, None),
+        ("causal:n=4", {}, "the pattern does not stay causal, as none is universal for all functions (--for"),
+        (
+            "documents:n=4,length=2",
+            {"for_": "causal"},
+            "the pattern is not causal (token 0 attends to 1), so keys",
+        ),
+        ("documents:n=4,length=2", {}, None),
+        ("causal:n=4", {"for_": "causal"}, None),  # nothing to add
+    ],
+)
+def test_what_becomes_of_causality_is_said_where_it_was_left_open(
+    source: str, options: dict[str, Any], said: str | None
+) -> None:
+    why = repair(parse_family(source), **options).why
+    if said is None:
+        assert "keys after their query" not in why
+        assert "stay" not in why
+    else:
+        assert said in why
+
+
+def test_a_causal_pattern_gets_later_keys_only_when_asked() -> None:
+    """Two interleaved chains, 0 -> 2 -> 4 and 1 -> 3 -> 5: two additions make a ring, five keep it causal."""
+    chains = SparsityPattern.from_lists([[0], [1], [0, 2], [1, 3], [2, 4], [3, 5]])
+    kept, free = repair(chains, for_="causal"), repair(chains, for_="causal", keep_causal=False)
+    assert (len(kept.added), len(free.added)) == (5, 2)
+    assert kept.pattern is not None
+    assert kept.pattern.union.is_lower_triangular
+    assert (free.added[:, 2] > free.added[:, 1]).any()
 
 
 @pytest.mark.parametrize("wanted", WANTED)
@@ -176,7 +214,7 @@ def check_for_paper(found: Any) -> None:
 
 def test_without_time_a_repair_is_still_a_repair() -> None:
     rows = [[0], [1], [0, 2], [1, 3], [2, 4], [3, 5]]  # two interleaved chains: 2 is best, the finest cut takes 5
-    found = repair(SparsityPattern.from_lists(rows), for_=FunctionClass.CAUSAL, time_limit=0)
+    found = repair(SparsityPattern.from_lists(rows), for_="causal", keep_causal=False, time_limit=0)
     assert found.pattern is not None
     assert brute_force.reach_kind(found.pattern.to_lists()) == "all"
     assert found.lower_bound <= len(found.added)

@@ -84,13 +84,26 @@ def test_a_causal_pattern_is_not_repaired_for_all_functions(run: Any) -> None:
     assert json.loads(out)["added"] == [[0, k, k - 1] for k in range(1, 6)]
 
 
+def test_causal_functions_need_no_later_keys_unless_asked(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "chains.json"
+    file.write_text('{"attends": [[[0], [1], [0, 2], [1, 3], [2, 4], [3, 5]]]}')
+    code, out, _ = run(file, "--for", "causal")
+    assert code == 0
+    assert "add 5 connections" in out
+    assert "the pattern is causal and stays so (--no-keep-causal allows keys after their query)." in out
+    code, out, _ = run(file, "--for", "causal", "--no-keep-causal")
+    assert code == 0
+    assert "add 2 connections" in out
+    assert "stays so" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("ring:n=5", "--keep-causal"), "drop --keep-causal"),
         (("ring:n=5", "--theorem", "paper", "--for", "causal"), "ask for --theorem reach"),
         (("ring:n=5", "--pattern", "1"), "no pattern 1: patterns are 0..0"),
-        (("ring:n=5", "--out", "/no/such/folder/a.json"), "cannot be written to /no/such/folder/a.json"),
+        (("ring:n=5", "--out", "/no/such/folder/a.json"), "/no/such/folder/a.json cannot be written"),
         (("nothing",), "is no source"),
     ],
 )

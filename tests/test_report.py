@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,13 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.targets import parse_target
+from constructions.targets import TARGETS, parse_target
 from sparseuap.cli import main
+from sparseuap.remedy import find_remedy
 from sparseuap.report_case import command_lines
-from sparseuap.report_html import Markup, escape, formula, script_json
+from sparseuap.report_html import Markup, badge, escape, formula, script_json
 from sparseuap.report_page import Report, page
 from sparseuap.report_player import MOST_LAYERS, MOST_TOKENS, player_data
 from theory.families import parse_family
+from theory.probability_maps import parse_map
+from theory.verdicts import Answer
+from verify.error_study import study_error
 from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.proof import prove
@@ -120,7 +126,9 @@ def test_the_demo_page_is_self_contained_and_light(demo: Path) -> None:
     assert read.tags["figure"] >= 6
     words = " ".join("".join(read.words).split())
     assert "star:n=5,w=1 is universal for all continuous functions." in words
-    assert "Everything checked holds." in words
+    assert (
+        "Everything checked holds for the target sort; the construction is for all continuous functions." in words
+    )
     assert (
         "sparseuap report star:n=5,w=1 --out report --d 1 --delta 1/2 --target sort --construction relay" in words
     )
@@ -255,8 +263,17 @@ def test_a_failing_pattern_leads_with_what_is_missing(tmp_path: Path) -> None:
     check_self_contained(text)
     head = text[text.index("<header>") : text.index("</header>")]
     verdict = assess(parse_family("fixed:n=7,w=3"))
-    assert "is not universal for all continuous functions" in head
+    assert (
+        "is not universal for all continuous functions; it is universal for the continuous functions whose" in head
+    )
     assert escape(verdict.advice[1:]) in head
+    proof = text[text.index('<section id="proof"') : text.index('<section id="player"')]
+    assert '<p class="verdict">Everything checked holds for the target identity; the construction is for' in proof
+    assert "It does not make the pattern universal for all continuous functions." in proof
+    assert "selective shifts" not in proof
+    assert "relay: gather to the root" in proof
+    assert "use --construction relay" not in text
+    assert '<figure id="figure-depth">' in text
     assert run("report", "causal:n=4", "--for", "causal", "--out", str(tmp_path)) == 0
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "is universal for all causal continuous functions" in text
@@ -290,17 +307,89 @@ def test_bad_options_are_one_line(
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert run("report", "star:n=30,w=1", "--out", str(tmp_path / "file")) == 2
-    assert "the report cannot be written to" in capsys.readouterr().err
+    assert "file is no folder" in capsys.readouterr().err
 
 
 def test_command_lines_name_what_was_taken() -> None:
     proof = prove(parse_family("hub:n=4"), d=1, delta="1/2", construction="relay")
     options = {"construction": "auto", "d": None, "delta": None, "target": "a b:f", "seed": 3, "exhaustive": True}
-    lines = command_lines("hub:n=4", options, proof, frozenset({"target", "seed", "exhaustive"}))
+    given = frozenset({"target", "seed", "exhaustive"})
+    softmax, identity = parse_map("softmax"), TARGETS["identity"]
+    study = study_error(
+        proof.mapping.pattern, d=1, levels=2, target=identity, rho=softmax, construction="relay", t=[9]
+    )
+    lines = command_lines("hub:n=4", options, given, proof=proof, study=study, remedy=None)
     wanted = "--d 1 --delta 1/2 --target 'a b:f' --construction relay"
     assert lines["check"] == "sparseuap check hub:n=4"
     assert lines["prove"] == f"sparseuap prove hub:n=4 {wanted} --exhaustive --seed 3"
     assert lines["error"] == f"sparseuap error hub:n=4 {wanted} --seed 3"
+
+
+QUICK = ("--d", "1", "--delta", "1/2", "--t", "9")
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "status", "parts"),
+    [
+        ("star:n=4,w=1", (), 0, ("report", "check", "prove", "error")),
+        ("fixed:n=4,w=3", (), 1, ("report", "check", "prove", "error", "repair")),
+        ("fixed:n=4,w=3", ("--for", "causal"), 0, ("report", "check", "prove", "error")),
+        ("causal:n=3", ("--target", "mean", "--seed", "1"), 1, ("report", "check", "prove", "repair")),
+        ("hub:n=4", ("--construction", "paper"), 0, ("report", "check")),
+        ("some swap.json", (), 3, ("report", "check", "repair")),
+        ("window:n=4,w=1", ("--layers", "2"), 1, ("report", "check", "prove", "error")),
+    ],
+)
+def test_every_command_that_a_report_prints_runs(
+    source: str,
+    options: tuple[str, ...],
+    status: int,
+    parts: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for part in ("verdict_figures", "proof_figures", "error_figures"):
+        monkeypatch.setattr(f"sparseuap.report_page.{part}", lambda *_: Markup(""))
+    Path("some swap.json").write_text('{"attends": [[[1], [0, 1]]]}')
+    assert run("report", source, *QUICK, *options, "--out", ".") == status
+    text = Path("index.html").read_text(encoding="utf-8")
+    assert capsys.readouterr().err == ""
+    shown = [html.unescape(line) for line in re.findall(r"<code>(sparseuap [^<]*)</code>", text)]
+    assert "sparseuap recheck certificate.json" in shown
+    assert tuple(re.findall(r"<dt>(\w+)</dt><dd><code>sparseuap", text)) == parts
+    causal = ("--for", "causal")
+    proved = 1 if "The proof fails on this case (target)." in text else 0
+    for command in {tuple(shlex.split(line)[1:]) for line in shown}:
+        expected = {"check": status, "report": status, "prove": proved}.get(command[0], 0)
+        if command[0] == "check" and causal == command[-2:]:
+            expected = 3 if "swap" in source else 0
+        assert run(*command) == expected, command
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("for_", ["all", "causal"])
+@pytest.mark.parametrize("source", ["star:n=4,w=1", "causal:n=4", "fixed:n=4,w=3", "window:n=4,w=0"])
+def test_headline_lights_and_rows_agree(source: str, for_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for part in ("verdict_figures", "proof_figures"):
+        monkeypatch.setattr(f"sparseuap.report_page.{part}", lambda *_: Markup(""))
+    verdict = assess(parse_family(source), for_=for_)
+    proof = prove(verdict.pattern, d=1, delta="1/2", construction="relay")
+    made = certificate(verdict, source)
+    text = page(Report(source, verdict, made, proof, "none", "identity", {}, 0, find_remedy(verdict, source)))
+    said = "universal" if verdict.universal is Answer.HOLDS else "not universal"
+    functions = {"all": "all continuous functions", "causal": "all causal continuous functions"}[for_]
+    light = str(badge(said))
+    head = text[text.index("<header>") : text.index("</header>")]
+    assert f"{light} {source} is {said} for {functions}" in head
+    row = re.search(r"the reach theorem[^<]*</th><td>(.*?)</td><td>(.*?)</td>", text)
+    assert row is not None
+    assert row.groups() == (light, functions)
+    (first,) = re.findall(r'<p class="verdict">(.*?Everything checked holds.*?)</p>', text.split("</header>")[1])
+    assert ("badge holds" in first) == (said == "universal")
+    assert f"the construction is for {verdict.statements[-1].universal_for}." in first
+    assert ("To repair it" in text) == (said == "not universal")
 
 
 def test_a_collision_comes_first_in_the_player() -> None:

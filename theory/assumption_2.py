@@ -18,6 +18,7 @@ from theory.probability_maps.base import ProbabilityMap
 from theory.probability_maps.outside import UserMap, shown
 from theory.probability_maps.promise import check_promise
 from theory.verdicts import Answer
+from theory.wording import name_upper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +133,8 @@ def check_assumption_2(
         return replace(searched, answer=Answer.FAILS, proved=True, why=why, t_found=None)
     trial = trials.at(t)
     if trial.kept:
-        why = f"t = {t:.6g} is sufficient by its formula, and {searched.vectors} adversarial vectors agree"
+        vectors = f"{searched.vectors} adversarial vectors agree"
+        why = f"t = {name_upper(t, 6)} is sufficient by its formula, and {vectors}"
         return replace(searched, answer=Answer.HOLDS, proved=True, why=why)
     return replace(searched, why=f"its formula's t is refuted: {_sentence(trial.worst)}; {searched.why}")
 

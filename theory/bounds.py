@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.probability_maps import UserMap
+from theory.wording import name_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,7 +121,7 @@ class ErrorBudget:
         if self.unproved is not None:
             return f"no bound: nothing is proved of the mass that {self.unproved} loses"
         if self.broken is None:
-            return f"the ids are within {self.bound:.3g} delta of the exact ones"
+            return f"the ids are within {name_upper(self.bound)} delta of the exact ones"
         return (
             f"no bound at t = {self.t:g}: before layer {self.broken.number} ({self.broken.stage}) the error can"
             " pass delta/8"

@@ -6,19 +6,23 @@ Row = query, column = key, as in every framework. What the entries mean differs:
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from theory.mask_shapes import Axis, masks_of_heads
 from theory.patterns import Connections, PatternError, SparsityPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "DENSE_LIMIT",
     "MASKED_BELOW",
+    "additive_heads",
+    "boolean_heads",
     "collect_rows",
     "from_additive_mask",
     "from_boolean_mask",
@@ -70,21 +74,33 @@ def collect_rows(n: int, blocks: Iterable[npt.NDArray[np.bool_]]) -> Connections
     return Connections(np.cumsum(np.concatenate(degrees)), np.concatenate(keys))
 
 
-def from_boolean_mask(mask: object, *, true_means: Literal["attend", "masked"]) -> SparsityPattern:
+def from_boolean_mask(
+    mask: object,
+    *,
+    true_means: Literal["attend", "masked"],
+    axis: Axis | None = None,
+    batch: int | None = None,
+) -> SparsityPattern:
     """Read boolean masks: ``mask[query, key]``, with the meaning of True stated.
 
     Parameters
     ----------
     mask
-        Shape (n, n), (p, n, n) with one mask a pattern, (1, 1, n, n), or a sequence of (n, n) masks. Entries are
-        booleans or the integers 0 and 1.
+        Shape (n, n); (p, n, n) with `axis`; (batch, heads, n, n); or a list of (n, n) masks, one a pattern.
+        Entries are booleans or the integers 0 and 1.
     true_means
         "attend": True (1) lets the query attend to the key. "masked": True (1) forbids it.
+    axis
+        What the first of three dimensions is: "layers" of one cycle, or "heads" of one layer, which must agree
+        here (`theory.readers.torch_masks.from_torch_mask` gives a pattern a head). Needed if there are several.
+    batch
+        The entry of a batch that is read, where its entries differ.
 
     Raises
     ------
     PatternError
-        If a mask is not square, is ragged, holds anything else, or `true_means` is neither word.
+        If a mask is not square, is ragged, holds anything else, has heads that differ, leaves `axis` or `batch`
+        open, or `true_means` is neither word.
 
     Examples
     --------
@@ -95,9 +111,27 @@ def from_boolean_mask(mask: object, *, true_means: Literal["attend", "masked"]) 
     """
     if true_means not in ("attend", "masked"):
         raise PatternError(f'true_means must be "attend" or "masked", got {true_means!r}')
-    attends = true_means == "attend"
-    layers = []
-    for number, array in enumerate(_square_masks(mask)):
+    return _shared(boolean_heads(mask, attends=true_means == "attend", axis=axis, batch=batch))
+
+
+def boolean_heads(
+    mask: object, *, attends: bool, axis: Axis | None = None, batch: int | None = None
+) -> list[SparsityPattern]:
+    """Read boolean masks as `from_boolean_mask` does, to one pattern a head; `attends` is what True means.
+
+    Raises
+    ------
+    PatternError
+        As there, but for heads that differ.
+
+    Examples
+    --------
+    >>> two = np.stack([np.eye(2, dtype=bool), np.ones((2, 2), dtype=bool)])
+    >>> [pattern.to_lists() for pattern in boolean_heads(two[None], attends=True)]
+    [[[[0], [1]]], [[[0, 1], [0, 1]]]]
+    """
+    heads = masks_of_heads(mask, axis=axis, batch=batch)
+    for array in (array for layers in heads for array in layers):
         if array.dtype.kind == "f":
             raise PatternError(
                 "a boolean mask holds True and False, this one holds floats: an additive mask has to say"
@@ -105,30 +139,36 @@ def from_boolean_mask(mask: object, *, true_means: Literal["attend", "masked"]) 
             )
         if array.dtype.kind not in "biu":
             raise PatternError(f"a boolean mask holds True and False, this one holds {array.dtype}")
-        layers.append(collect_rows(array.shape[0], _boolean_blocks(array, number, attends)))
-    return SparsityPattern(tuple(layers))
+    return _patterns(heads, lambda array, number: _boolean_blocks(array, number, attends))
 
 
 def from_additive_mask(
-    mask: object, *, zero_means: Literal["attend"], masked_below: float = MASKED_BELOW
+    mask: object,
+    *,
+    zero_means: Literal["attend"],
+    masked_below: float = MASKED_BELOW,
+    axis: Axis | None = None,
+    batch: int | None = None,
 ) -> SparsityPattern:
     """Read additive masks, which are added to the scores: 0 attends, minus infinity is masked.
 
     Parameters
     ----------
     mask
-        Floats of shape (n, n), (p, n, n), (1, 1, n, n), or a sequence of (n, n) masks.
+        Floats of a shape that `from_boolean_mask` reads.
     zero_means
         Always "attend"; a required word, so that a matrix of scores or weights is not taken for a mask.
     masked_below
         Finite entries up to this one are masked too, such as -1e9, and those up to half the ``finfo.min`` of the
         dtype. State ``masked_below=-10000`` for masks made of that constant.
+    axis, batch
+        As in `from_boolean_mask`.
 
     Raises
     ------
     PatternError
         If an entry is neither (a soft bias such as ALiBi is no sparsity pattern), is NaN or plus infinity, or a
-        mask is not square or not of floats.
+        mask is not of floats or not of a shape that `from_boolean_mask` reads.
 
     Examples
     --------
@@ -137,22 +177,44 @@ def from_additive_mask(
     """
     if zero_means != "attend":
         raise PatternError(f'zero_means must be "attend", got {zero_means!r}')
+    return _shared(additive_heads(mask, masked_below=masked_below, axis=axis, batch=batch))
+
+
+def additive_heads(
+    mask: object, *, masked_below: float = MASKED_BELOW, axis: Axis | None = None, batch: int | None = None
+) -> list[SparsityPattern]:
+    """Read additive masks as `from_additive_mask` does, to one pattern a head.
+
+    Raises
+    ------
+    PatternError
+        As there, but for heads that differ.
+
+    Examples
+    --------
+    >>> [pattern.to_lists() for pattern in additive_heads(np.zeros((1, 2, 1, 1)))]
+    [[[[0]]], [[[0]]]]
+    """
     if not masked_below < 0:
         raise PatternError(f"masked_below must be negative, got {masked_below!r}")
-    layers = []
-    for number, array in enumerate(_square_masks(mask)):
+    heads = masks_of_heads(mask, axis=axis, batch=batch)
+    for array in (array for layers in heads for array in layers):
         if array.dtype.kind != "f":
             raise PatternError(
                 f"an additive mask holds floats, this one holds {array.dtype}: a boolean mask has to say"
                 " what True means"
             )
-        bound = max(masked_below, float(np.finfo(array.dtype).min) / 2)
-        layers.append(collect_rows(array.shape[0], _additive_blocks(array, number, bound)))
-    return SparsityPattern(tuple(layers))
+
+    def blocks(array: Array, number: int) -> Iterator[npt.NDArray[np.bool_]]:
+        return _additive_blocks(array, number, max(masked_below, float(np.finfo(array.dtype).min) / 2))
+
+    return _patterns(heads, blocks)
 
 
 def to_boolean_mask(pattern: SparsityPattern, *, true_means: Literal["attend", "masked"]) -> npt.NDArray[np.bool_]:
     """Return the (p, n, n) boolean masks ``mask[pattern, query, key]``, True as stated.
+
+    `from_boolean_mask` reads them again with ``axis="layers"``.
 
     Raises
     ------
@@ -201,36 +263,33 @@ def _dense(pattern: SparsityPattern, dtype: np.dtype[Any], attended: float, othe
     return mask
 
 
-def _square_masks(mask: object) -> list[Array]:
-    """Return the square masks in `mask`, one a pattern, without copying arrays."""
-    if isinstance(mask, (list, tuple)) and any(getattr(part, "ndim", 0) == 2 for part in mask):
-        arrays = [_as_array(part) for part in mask]
-    else:
-        array = _as_array(mask)
-        while array.ndim > 3 and array.shape[0] == 1:
-            array = array[0]
-        arrays = list(array) if array.ndim == 3 else [array]
-    if not arrays:
-        raise PatternError("no mask given: a sparsity pattern needs at least one")
-    for number, array in enumerate(arrays):
-        if array.ndim != 2:
-            raise PatternError(f"a mask has shape (n, n), or (p, n, n) for p patterns; this one has {array.shape}")
-        if array.shape[0] != array.shape[1]:
-            raise PatternError(f"mask {number} is not square: {array.shape[0]} queries by {array.shape[1]} keys")
-        if array.shape[0] == 0:
-            raise PatternError(f"mask {number} is empty: a pattern needs at least one token")
-    return arrays
+def _patterns(
+    heads: list[list[Array]], blocks: Callable[[Array, int], Iterator[npt.NDArray[np.bool_]]]
+) -> list[SparsityPattern]:
+    """Read the masks ``[head][layer]``, numbered through; a head that is the same as head 0 shares its pattern."""
+    patterns: list[SparsityPattern] = []
+    number = count()
+    for layers in heads:
+        if patterns and all(map(np.array_equal, layers, heads[0])):
+            patterns.append(patterns[0])
+        else:
+            masks = [(array, next(number)) for array in layers]
+            patterns.append(
+                SparsityPattern(
+                    tuple(collect_rows(array.shape[0], blocks(array, place)) for array, place in masks)
+                )
+            )
+    return patterns
 
 
-def _as_array(mask: object) -> Array:
-    if isinstance(mask, np.ma.MaskedArray):
-        raise PatternError("a NumPy masked array hides entries: fill it first, for instance with .filled(False)")
-    try:
-        return np.asarray(mask)
-    except ValueError as error:
-        raise PatternError("the mask is ragged: its rows or its patterns differ in length") from error
-    except (TypeError, RuntimeError) as error:
-        raise PatternError(f"the mask cannot be read as a NumPy array: {error}") from error
+def _shared(patterns: list[SparsityPattern]) -> SparsityPattern:
+    for number, pattern in enumerate(patterns[1:], 1):
+        if pattern != patterns[0]:
+            raise PatternError(
+                f"head {number} attends otherwise than head 0: hand over the mask of one head, or of all heads of"
+                " the layer together (what any of them lets through)"
+            )
+    return patterns[0]
 
 
 def _boolean_blocks(array: Array, number: int, attends: bool) -> Iterator[npt.NDArray[np.bool_]]:

@@ -33,6 +33,7 @@ __all__ = [
     "designer_sentence",
     "find_star",
     "reach_theorem",
+    "universal_within",
     "yun_theorem",
 ]
 
@@ -62,6 +63,17 @@ class FunctionClass(Enum):
         choices = " or ".join(repr(item.value) for item in cls)
         raise PatternError(f"for_ must be {choices}, got {named!r}")
 
+    @property
+    def functions(self) -> str:
+        """The class in words, as every sentence names it.
+
+        Examples
+        --------
+        >>> FunctionClass.CAUSAL.functions
+        'all causal continuous functions'
+        """
+        return f"all {'causal ' if self is FunctionClass.CAUSAL else ''}continuous functions"
+
 
 class Says(Enum):
     """What a theorem says of a pattern."""
@@ -88,6 +100,8 @@ class Statement:
         The functions that the answer is about.
     why
         One sentence.
+    universal_for
+        Where the theorem says for exactly which functions the pattern is universal: those, otherwise None.
     """
 
     theorem: str
@@ -95,6 +109,7 @@ class Statement:
     says: Says
     functions: str
     why: str
+    universal_for: str | None = None
 
 
 @dataclass(frozen=True)
@@ -193,15 +208,22 @@ def reach_theorem(
 ) -> Statement:
     """State the reach theorem (paper_notes, "Beyond the paper") for the class of functions asked for.
 
-    A pattern with 1.1 is universal for exactly the functions whose k-th output depends on reach(k) only. The
-    half that refutes needs no 1.1: no network lets output k depend on a token outside reach(k).
+    A pattern with 1.1 is universal for exactly the functions whose k-th output depends on reach(k) only
+    (`universal_within`). The half that refutes needs no 1.1: no network lets output k depend on a token outside
+    reach(k).
+
+    Examples
+    --------
+    >>> from theory.families import causal
+    >>> from theory.graph import closed_set, strong_components
+    >>> union = causal(4).union
+    >>> cut = closed_set(union, strong_components(union))
+    >>> said = reach_theorem(np.empty((0, 2), dtype=np.int64), Reach.CAUSAL, cut, None, FunctionClass.ALL)
+    >>> said.says.value, said.functions
+    ('not universal', 'all continuous functions')
+    >>> said.universal_for
+    'all causal continuous functions'
     """
-    functions = {
-        Reach.ALL: "all continuous functions",
-        Reach.CAUSAL: "all causal continuous functions (output k depends on 0..k)",
-        Reach.WITHIN_CAUSAL: "the causal functions whose output k depends on reach(k) only",
-        Reach.OTHER: "the continuous functions whose output k depends on reach(k) only",
-    }[reach]
     blocking = cut if for_ is FunctionClass.ALL else causal_cut
     if blocking is not None:
         says, why = Says.NOT_UNIVERSAL, f"output {blocking.query} can never depend on token {blocking.key}"
@@ -213,7 +235,25 @@ def reach_theorem(
         says, why = Says.UNIVERSAL, "every token attends to itself and reaches every other token"
     else:
         says, why = Says.UNIVERSAL, "every token attends to itself and reach(k) contains 0..k for every k"
-    return Statement("reach_theorem", "the reach theorem (paper_notes, Beyond the paper)", says, functions, why)
+    source = "the reach theorem (paper_notes, Beyond the paper)"
+    exactly = None if violations.size else universal_within(reach)
+    return Statement("reach_theorem", source, says, for_.functions, why, exactly)
+
+
+def universal_within(reach: Reach) -> str:
+    """Name the functions for which a pattern of this reach is universal, given 1.1: all that dependence allows.
+
+    Examples
+    --------
+    >>> universal_within(Reach.WITHIN_CAUSAL)
+    'the causal continuous functions whose output k depends on reach(k) only'
+    """
+    return {
+        Reach.ALL: FunctionClass.ALL.functions,
+        Reach.CAUSAL: FunctionClass.CAUSAL.functions,
+        Reach.WITHIN_CAUSAL: "the causal continuous functions whose output k depends on reach(k) only",
+        Reach.OTHER: "the continuous functions whose output k depends on reach(k) only",
+    }[reach]
 
 
 def designer_sentence(cut: ClosedSet, n: int) -> str:

@@ -1,7 +1,9 @@
-"""How tokens are named in sentences: from 0, in ranges, and never a wall of numbers."""
+"""How tokens, numbers and files are named in sentences: from 0, in ranges, no wall of numbers or control codes."""
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +11,23 @@ import numpy as np
 if TYPE_CHECKING:
     from theory.patterns import IntArray
 
-__all__ = ["EXACT_BITS", "name_grid", "name_number", "name_tokens"]
+__all__ = ["EXACT_BITS", "name_grid", "name_lower", "name_number", "name_tokens", "name_upper", "printable"]
 
 EXACT_BITS = 63
 SHOWN_ENTRIES = 64
+
+
+def printable(text: str) -> str:
+    r"""Return a name as a terminal may be shown it: line ends, control and direction codes, lone bytes escaped.
+
+    Examples
+    --------
+    >>> print(printable("a\n\x1b[31mb\u202e.json"), printable("Größe 1.json"))
+    a\n\x1b[31mb\u202e.json Größe 1.json
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def name_number(number: int | None) -> str:
@@ -27,6 +42,37 @@ def name_number(number: int | None) -> str:
         return "-"
     bits = abs(number).bit_length()
     return str(number) if bits <= EXACT_BITS else f"about {'-' if number < 0 else ''}2^{bits - 1}"
+
+
+def name_upper(bound: float, digits: int = 3) -> str:
+    """Write an upper bound with so many digits, rounded up: what is printed, read back, is a bound too.
+
+    Examples
+    --------
+    >>> name_upper(0.12501), name_upper(3.0), name_upper(0.1), name_upper(float("inf"))
+    ('0.126', '3', '0.1', 'inf')
+    """
+    return _rounded(bound, digits, ROUND_CEILING)
+
+
+def name_lower(bound: float, digits: int = 3) -> str:
+    """Write a lower bound with so many digits, rounded down.
+
+    Examples
+    --------
+    >>> name_lower(0.12599), name_lower(-0.12501)
+    ('0.125', '-0.126')
+    """
+    return _rounded(bound, digits, ROUND_FLOOR)
+
+
+def _rounded(x: float, digits: int, rounding: str) -> str:
+    nearest = f"{x:.{digits}g}"
+    if float(nearest) == x or not math.isfinite(x):
+        return nearest
+    exact = Decimal(x)
+    decimals = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=rounding)
+    return f"{float(decimals):.{digits}g}"
 
 
 def name_tokens(tokens: IntArray, *, most: int = 4) -> str:

@@ -6,23 +6,25 @@ A certificate that is not of this form is unreadable, which is different from fa
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.patterns import PatternError
+from theory.readers.guard import regular_file
 from verify import certificate_kinds as kinds
 from verify.certificate_kinds import UnreadableCertificate, shown
 
 if TYPE_CHECKING:
-    import os
-
     from theory.patterns import IntArray
     from verify.certificate_kinds import Kind
 
 __all__ = ["LARGEST_FILE", "Form", "read_certificate", "read_form"]
 
+VERSION = 2
 LARGEST_FILE = 2**29  # bytes: a million tokens with 14 million connections written out take a third of it
 
 
@@ -32,19 +34,17 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     UnreadableCertificate
-        If the file cannot be read, exceeds `LARGEST_FILE` bytes, or is not one JSON object in UTF-8 without
-        duplicate keys, NaN or infinities.
+        If the file cannot be read, is no regular file (a pipe, a device), exceeds `LARGEST_FILE` bytes, or is not
+        one JSON object in UTF-8 without duplicate keys, NaN or infinities.
     """
     name = shown(str(path))
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        regular_file(os.fspath(path), LARGEST_FILE)  # a pipe or a device would never end
+        content = Path(path).read_bytes()
     except OSError as error:
         raise UnreadableCertificate(f"cannot read {name}: {error.strerror}") from error
-    except ValueError as error:
+    except PatternError as error:
         raise UnreadableCertificate(f"cannot read {name}: {error}") from error
-    if len(content) > LARGEST_FILE:
-        raise UnreadableCertificate(f"{name} is larger than {LARGEST_FILE} bytes: no certificate is")
     try:
         data = json.loads(content.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError:
@@ -79,10 +79,13 @@ class Form:
 
     Parameters
     ----------
+    source
+        Where the pattern is said to come from.
     pattern, claims, evidence
         The three parts of the certificate.
     """
 
+    source: str = ""
     pattern: dict[str, Any] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
     evidence: dict[str, Any] = field(default_factory=dict)
@@ -138,7 +141,7 @@ def read_form(certificate: object) -> Form:
     form = Form()
     fields = kinds.record(
         format=kinds.one_of("sparseuap pattern certificate"),
-        version=kinds.one_of(1),
+        version=_version,
         counting=kinds.one_of("tokens from 0"),
         orientation=kinds.one_of("attends[pattern][query] lists the keys"),
         source=kinds.text,
@@ -152,8 +155,19 @@ def read_form(certificate: object) -> Form:
         claims=_claims(form),
         evidence=_evidence(form),
     )(certificate, "certificate")
-    form.pattern, form.claims, form.evidence = fields["pattern"], fields["claims"], fields["evidence"]
+    form.source, form.pattern = fields["source"], fields["pattern"]
+    form.claims, form.evidence = fields["claims"], fields["evidence"]
     return form
+
+
+def _version(value: object, where: str) -> int:
+    """Take the version; an older certificate lacks evidence for s."""
+    if type(value) is int and value == 1:
+        raise UnreadableCertificate(
+            f"{where} is 1, which holds less evidence: write the certificate again with `check --certificate`"
+        )
+    kinds.one_of(VERSION)(value, where)
+    return VERSION
 
 
 def _claims(form: Form) -> Kind:
@@ -166,14 +180,16 @@ def _claims(form: Form) -> Kind:
         "upper": kinds.nullable(kinds.count),
         "unseen": kinds.nullable(unseen),
         "pivot": kinds.nullable(pivot),
+        "relays": kinds.nullable(kinds.record(pivots=form.tokens, keys=form.tokens, queries=form.tokens)),
     }
+    fails = {"key": kinds.nullable(form.token)}
     refuted = {"proved": boolean, "refutation": _refutation(form)}
     return kinds.record(
         assumption_1_1=kinds.record(answer=boolean, violations=form.violations, violation_count=kinds.count),
         assumption_1_2=kinds.by(
             "answer", (True, {"gamma": form.tokens, "patterns": form.patterns}), (False, refuted), (None, {})
         ),
-        assumption_1_3=kinds.by("answer", (True, hops), (False, {}), (None, {})),
+        assumption_1_3=kinds.by("answer", (True, hops), (False, fails), (None, {})),
         strongly_connected=kinds.record(answer=boolean),
         reach=kinds.record(answer=kinds.one_of("all", "causal", "within causal", "other")),
         universal=kinds.record(

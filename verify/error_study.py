@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,11 @@ from constructions.error_budget import Budgets
 from constructions.network import build_network
 from constructions.numbers import ProofError
 from constructions.relaxation import soften
+from verify.inputs import AllInputs
+from verify.literal_mapping import run_mapping
 from verify.lp_bound import RelaxationBound, relaxation_bound
 from verify.lp_box import UNIT_BOX, check_box, on_box
+from verify.lp_check import Contradiction, contradictions
 from verify.lp_error import ErrorMeter, LpErrors
 from verify.lp_norm import check_p
 from verify.lp_strata import Plan
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from theory.bounds import ErrorBudget
     from theory.patterns import SparsityPattern
     from theory.probability_maps import ProbabilityMap
+    from verify.lemma_check import LemmaCheck
 
 __all__ = ["ErrorRow", "ErrorStudy", "study_error"]
 
@@ -64,6 +69,8 @@ class ErrorStudy:
         The budget at t_guaranteed: its least score gap zeta, and the mass eta that its heads may lose.
     backend
         Where the relaxed network was run.
+    blocks
+        Whether the blocks of the contextual mapping, which are what is relaxed, give the ids of its run at once.
     """
 
     network: Network
@@ -77,6 +84,17 @@ class ErrorStudy:
     t_measured: float | None
     guarantee: ErrorBudget | None
     backend: Backend = NUMPY
+    blocks: LemmaCheck | None = None
+
+    @cached_property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Where a measured value is above its rigorous bound, or d_p(fbar, gbar) is not 0."""
+        return contradictions(self)
+
+    @property
+    def holds(self) -> bool:
+        """Whether what was measured keeps to what is proved."""
+        return not self.contradictions
 
     @property
     def zeta(self) -> float | None:
@@ -143,8 +161,8 @@ def study_error(
     >>> study = study_error(families.star(4, 1), rho=parse_map("softmax"), **case)
     >>> study.t_measured < study.t_guaranteed, study.rows[-1].errors.cells_right
     (True, 1.0)
-    >>> study.rows[-1].errors.good.value <= study.rows[-1].bound.relaxation
-    True
+    >>> study.holds, study.rows[-1].errors.good.value <= study.rows[-1].bound.relaxation
+    (True, True)
     """
     say = progress or (lambda _step, _share: None)
     check_p(p)
@@ -157,6 +175,8 @@ def study_error(
     mapping = network.mapping
     soften(network, rho, 1.0, 0.5 if alpha is None else alpha)  # what does not fit is refused before the long work
     meter = ErrorMeter(network, Plan(d, pattern.n, levels, seed) if plan is None else plan, p, box, backend)
+    say("running the blocks one after another", None)
+    blocks = run_mapping(mapping, AllInputs(d, pattern.n, levels), seed).check
     say("the guaranteed t", None)
     budgets = Budgets(mapping)
     guaranteed = budgets.guaranteed_t(rho)
@@ -184,6 +204,7 @@ def study_error(
         t_measured=measured,
         guarantee=None if guaranteed is None else budgets.at(rho, guaranteed),
         backend=backend,
+        blocks=blocks,
     )
 
 

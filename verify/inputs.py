@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from theory.patterns import IntArray
     from verify.input_set import Bools
 
-__all__ = ["AdversarialInputs", "AllInputs", "GivenInputs", "InputSet"]
+__all__ = ["AdversarialInputs", "AllInputs", "GivenInputs", "InputSet", "fitted"]
 
 ENTRIES = 2**18  # entries of a chunk: two megabytes, and a few times that while a mapping runs
+MOST_ENTRIES = 2**26  # of all samples together, which are held in memory
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class AllInputs:
     d: int
     n: int
     K: int
+    entries: int | None = field(default=None, repr=False, compare=False)  # of a chunk, where not ENTRIES
 
     def __post_init__(self) -> None:
         check_sizes(self.d, self.K)
@@ -59,7 +62,7 @@ class AllInputs:
 
     def chunks(self) -> Iterator[IntArray]:
         """Iterate the grids in order, shape (m, d, n)."""
-        rows = max(1, ENTRIES // (self.d * self.n))
+        rows = max(1, (self.entries or ENTRIES) // (self.d * self.n))
         for start in range(0, self.count, rows):
             yield cells(self.d, self.n, self.K, start, start + rows)
 
@@ -74,6 +77,7 @@ class _Stored(ReadOnly):
 
     K: int
     grids: IntArray  # (count, d, n), in the smallest dtype
+    entries: int | None = None  # of a chunk, where not ENTRIES
 
     @property
     def d(self) -> int:
@@ -92,7 +96,7 @@ class _Stored(ReadOnly):
 
     def chunks(self) -> Iterator[IntArray]:
         """Iterate the grids in order, shape (m, d, n)."""
-        rows = max(1, ENTRIES // (self.d * self.n))
+        rows = max(1, (self.entries or ENTRIES) // (self.d * self.n))
         for start in range(0, self.count, rows):
             yield self.grids[start : start + rows].astype(np.int64)
 
@@ -164,6 +168,11 @@ class AdversarialInputs(_Stored):
             raise ProofError(f"a sample needs at least one input, got {count}")
         self.K, self.seed = K, seed
         total = cell_count(d, n, K)
+        if min(count, total) * d * n > MOST_ENTRIES:
+            most = MOST_ENTRIES // (d * n)
+            raise ProofError(
+                f"{count} samples of {d * n} entries do not fit in memory: take at most {most} samples"
+            )
         if total <= count:
             self.grids = read_only(_new(cells(d, n, K), set(), K))
             return
@@ -173,7 +182,7 @@ class AdversarialInputs(_Stored):
         size = count - len(seen)
         while len(seen) < count:
             found.append(_new(_draft(rng, np.concatenate(found[-3:]), size, K), seen, K))
-            size = max(count - len(seen), 1024)
+            size = max(count - len(seen), min(count, 1024))
         self.grids = read_only(np.concatenate(found)[:count])
 
     @property
@@ -183,6 +192,19 @@ class AdversarialInputs(_Stored):
             return AllInputs(self.d, self.n, self.K).description
         kinds = "random, neighbours, permuted tokens, equal tokens, extremes"
         return f"{self.count} of {self.K}^{self.d * self.n} inputs: {kinds}; seed {self.seed}"
+
+
+def fitted(inputs: InputSet, bits: int) -> InputSet:
+    """Return the same inputs in chunks that keep their size in memory when the ids have so many bits."""
+    words = -(-bits // 64)
+    if words <= 1 or not isinstance(inputs, (AllInputs, _Stored)):
+        return inputs
+    entries = max(1, ENTRIES // (words + 4))  # a Python integer takes some words more
+    if isinstance(inputs, AllInputs):
+        return replace(inputs, entries=entries)
+    smaller = copy(inputs)
+    smaller.entries = entries
+    return smaller
 
 
 def _new(grids: IntArray, seen: set[bytes], levels: int) -> IntArray:

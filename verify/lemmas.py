@@ -52,7 +52,7 @@ DISTINCT_WITHIN = Lemma("7.1", "the ids of one input are distinct", find=_by_ids
 
 DISTINCT_ACROSS = Lemma(
     "7.2",
-    "different inputs share no id; for relay, q_k is a one-to-one function of reach(k) that shares no value",
+    "different inputs share no id; for relay, inputs that differ in reach(k) share no q_k, two tokens no value",
     find=_by_ids("7.2"),
 )
 """The second property of a contextual mapping."""

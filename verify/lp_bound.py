@@ -76,10 +76,9 @@ def relaxation_bound(
         return RelaxationBound(budget.bound, float("inf"), why)
     rounding = 4 * UNIT * (float(np.abs(values.outputs).max()) + error / mapping.K) if error else 0.0
     n, coordinates = mapping.pattern.n, mapping.d * mapping.pattern.n
-    measure = np.log(n) + log_good(alpha, coordinates) + log_volume(coordinates, box)
-    return RelaxationBound(
-        budget.bound, (error / mapping.K + rounding) * float(np.exp(measure / p)) * (1 + 2**10 * UNIT), budget.why
-    )
+    logs = (float(np.log(n)), log_good(alpha, coordinates), log_volume(coordinates, box))
+    measure, slack = float(np.exp(sum(logs) / p)), 1 + (2**10 + 8 * sum(map(abs, logs)) / p) * UNIT
+    return RelaxationBound(budget.bound, (error / mapping.K + rounding) * measure * slack, budget.why)
 
 
 def _touches(values: ValueMapping, levels: int, error: float) -> bool:

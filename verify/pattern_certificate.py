@@ -46,7 +46,7 @@ def certificate(verdict: PatternVerdict, source: str) -> Json:
     """
     return {
         "format": "sparseuap pattern certificate",
-        "version": 1,
+        "version": 2,
         "counting": "tokens from 0",
         "orientation": "attends[pattern][query] lists the keys",
         "source": source,
@@ -93,9 +93,11 @@ def _path(path: HamiltonianPath) -> Json:
 
 
 def _hops(hops: HopCount) -> Json:
-    if hops.answer is not Answer.HOLDS:
-        return {"answer": hops.answer.as_json()}
-    unseen, pivot = hops.unseen, hops.pivot
+    unseen, pivot, relays = hops.unseen, hops.pivot, hops.relays
+    if hops.answer is Answer.UNDECIDED:
+        return {"answer": None}
+    if hops.answer is Answer.FAILS:
+        return {"answer": False, "key": None if unseen is None else unseen.key}
     return {
         "answer": True,
         "s": hops.s,
@@ -105,6 +107,9 @@ def _hops(hops: HopCount) -> Json:
         "pivot": None
         if pivot is None
         else {"token": pivot.token, "gathers": pivot.gathers, "spreads": pivot.spreads},
+        "relays": None
+        if relays is None or pivot is not None
+        else {"pivots": [*relays.pivots], "keys": [*relays.keys], "queries": [*relays.queries]},
     }
 
 

@@ -86,6 +86,13 @@ class PatternVerdict(ReadOnly):
         return self.components.count == 1
 
     @property
+    def universal_causal(self) -> Answer:
+        """The answer for all causal functions, whatever was asked for."""
+        if self.causal_cut is not None:
+            return Answer.FAILS
+        return Answer.UNDECIDED if self.violations.size else Answer.HOLDS
+
+    @property
     def answer(self) -> Answer:
         """The answer to the question asked: universal, and all that is needed seen within the layers given."""
         if self.within is None or self.universal is Answer.FAILS:

@@ -13,10 +13,13 @@ from constructions.network import Network, choose_mapping, compose, dense_layers
 from constructions.numbers import INT64_BITS, ProofError
 from constructions.targets import as_target
 from theory.checks import flag
+from theory.readers.guard import one_line
 from theory.verdicts import Answer
 from verify.exhaustive.decide import Decision, SweepPlan, decide_ids
-from verify.inputs import AdversarialInputs, AllInputs
+from verify.inputs import AdversarialInputs, AllInputs, fitted
 from verify.lemmas import check_ids, check_lemmas
+from verify.literal_ends import run_quantization, run_values
+from verify.literal_mapping import run_mapping
 from verify.target_check import target_within_reach
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from verify.exhaustive.run import SweepResult
     from verify.input_set import InputSet
     from verify.lemma_check import LemmaCheck
+    from verify.literal_budget import LiteralRun
 
 __all__ = ["MOST_CELLS", "Proof", "choose_inputs", "grid_levels", "prove", "run_proof"]
 
@@ -40,6 +44,8 @@ EXHAUSTIVE_CELLS = 2**16
 SWEPT = 2**20
 """Inputs beyond which the ids of all are streamed, and the other statements are checked on adversarial samples."""
 DEFAULT_SAMPLES = 4096
+DEFAULT_ENTRIES = 2**24  # of all samples together: fewer samples of inputs with thousands of entries
+LONGEST_EXPONENT = 2  # digits; a fraction with 10^8 digits takes minutes to write down
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +68,8 @@ class Proof:
         What the statements other than those about ids were checked on: `inputs`, or some of them.
     sweep
         What the sweep of all inputs showed; None where the ids were compared without one.
+    literal
+        The blocks of g_q, g_c and g_v, run one after another; their checks are among `checks`.
     """
 
     mapping: StagedMapping
@@ -71,11 +79,18 @@ class Proof:
     checks: tuple[LemmaCheck, ...]
     sample: InputSet
     sweep: SweepResult | None = None
+    literal: tuple[LiteralRun, ...] = ()
+
+    @property
+    def answer(self) -> Answer:
+        """FAILS if some statement does, UNDECIDED if some could not be checked, else HOLDS."""
+        answers = [self.ids.answer, *(check.answer for check in self.checks)]
+        return next((worst for worst in (Answer.FAILS, Answer.UNDECIDED) if worst in answers), Answer.HOLDS)
 
     @property
     def holds(self) -> bool:
-        """Whether every statement that was checked holds."""
-        return self.ids.answer is Answer.HOLDS and all(check.answer is Answer.HOLDS for check in self.checks)
+        """Whether every statement holds."""
+        return self.answer is Answer.HOLDS
 
     @property
     def exact_on_cells(self) -> bool | None:
@@ -104,12 +119,15 @@ def grid_levels(delta: str | float | Fraction) -> int:
     >>> grid_levels("1/4"), grid_levels("0.25"), grid_levels(0.5)
     (4, 4, 2)
     """
+    exponent = str(delta).lower().partition("e")[2].strip().lstrip("+-").replace("_", "")
+    if exponent.isdecimal() and len(exponent.lstrip("0")) > LONGEST_EXPONENT:
+        raise ProofError(f"delta = {one_line(delta, 60)} is no 1/K for a K below 2^{INT64_BITS}, such as 1/4")
     try:
         step = Fraction(delta)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         step = Fraction(0)
     if step <= 0 or step.numerator != 1 or step.denominator < 2:
-        raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {delta}")
+        raise ProofError(f"delta must be 1/K for an integer K >= 2, such as 1/4, got {one_line(delta, 60)}")
     return step.denominator
 
 
@@ -132,7 +150,8 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
         raise ProofError(f"all {levels}^{d * n} inputs are too many to number: leave --exhaustive out")
     if exhaustive or (samples is None and count <= EXHAUSTIVE_CELLS):
         return AllInputs(d, n, levels)
-    return AdversarialInputs(d, n, levels, samples or DEFAULT_SAMPLES, seed)
+    fitting = min(DEFAULT_SAMPLES, max(1, DEFAULT_ENTRIES // (d * n)))
+    return AdversarialInputs(d, n, levels, samples or fitting, seed)
 
 
 def prove(
@@ -231,7 +250,7 @@ def run_proof(
         Stream the ids of all inputs so; where not given they are streamed, by this process, if there are more than
         `SWEPT`.
     seed
-        Of the samples on which the other statements are checked then.
+        Of the samples on which the other statements are checked then, and of those run block by block.
 
     Raises
     ------
@@ -252,6 +271,7 @@ def run_proof(
     say = progress or (lambda _step, _share: None)
     say("building the contextual mapping", None)
     mapping = choose_mapping(pattern, inputs.d, inputs.K, construction, **constants).on(backend)
+    inputs = fitted(inputs, mapping.bound.bit_length())
     checks: list[LemmaCheck] = []
     network: Network | None = None
     if construction == "relay":
@@ -270,4 +290,8 @@ def run_proof(
     say("checking the statements", None)
     subject = mapping if network is None else network
     checks.extend(check_lemmas(subject, sample, found=decision.ids, compared=decision.inputs))
-    return Proof(mapping, network, inputs, decision.ids, tuple(checks), sample, decision.sweep)
+    say("running the blocks one after another", None)
+    literal = [run_quantization(mapping, inputs, seed), run_mapping(mapping, inputs, seed)]
+    literal += [run_values(network, inputs, seed)] if network is not None else []
+    checks.extend(run.check for run in literal)
+    return Proof(mapping, network, inputs, decision.ids, tuple(checks), sample, decision.sweep, tuple(literal))

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.verdicts import Answer
 from verify.certificate_format import read_certificate, read_form
 from verify.certificate_kinds import UnreadableCertificate
 from verify.recheck_hops import check_hops
 from verify.recheck_ledger import FalseClaim, Ledger, Outcome
 from verify.recheck_path import check_path
+from verify.recheck_source import check_source
 from verify.recheck_theorems import (
     Facts,
     check_bigbird,
@@ -42,24 +44,40 @@ LISTED_VIOLATIONS = 1000
 
 @dataclass(frozen=True)
 class Recheck:
-    """What became of the claims of a certificate.
+    """What became of the claims of a certificate: one sentence each, which begins with the claim's name.
 
     Parameters
     ----------
-    valid
-        Whether no claim is false.
     checked
-        One sentence for every claim confirmed.
+        The claims confirmed.
     failures
         The claims that are false or lack their evidence, and why; tokens from 0.
     unproved
-        The claims that carry no proof: undecided ones, a solver's word, sizes too large to recompute.
+        The claims that could be neither confirmed nor refuted: a solver's word, or an s that no evidence shows
+        and that takes too long to recompute.
+    undecided
+        The questions that the certificate itself leaves open. It claims nothing there, so they do not count.
+    unchecked
+        The source, where it names a file or code, which are not read again. No answer rests on it.
     """
 
-    valid: bool
     checked: tuple[str, ...]
     failures: tuple[str, ...]
     unproved: tuple[str, ...]
+    undecided: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """FAILS if some claim is false, else UNDECIDED if some claim is unproved, else HOLDS."""
+        if self.failures:
+            return Answer.FAILS
+        return Answer.UNDECIDED if self.unproved else Answer.HOLDS
+
+    @property
+    def valid(self) -> bool:
+        """Whether every claim of the certificate is confirmed."""
+        return self.answer is Answer.HOLDS
 
 
 def recheck(certificate: Mapping[str, Any], pattern: SparsityPattern | None = None) -> Recheck:
@@ -76,6 +94,18 @@ def recheck(certificate: Mapping[str, Any], pattern: SparsityPattern | None = No
     ------
     UnreadableCertificate
         If the format or version is another, a field is missing, unknown or ill-typed, or there is no pattern.
+
+    Examples
+    --------
+    >>> from theory.families import parse_family
+    >>> from verify.pattern_certificate import certificate
+    >>> from verify.pattern_verdict import assess
+    >>> made = certificate(assess(parse_family("ring:n=3000")), "ring:n=3000")
+    >>> recheck(made).answer
+    <Answer.HOLDS: 'holds'>
+    >>> made["claims"]["assumption_1_3"] |= {"s": 1, "lower": 1, "upper": 1, "unseen": None}
+    >>> recheck(made).failures
+    ('assumption_1_3.upper: after 1 layers token 0 does not see token 1',)
     """
     form = read_form(certificate)
     subject = pattern if pattern is not None else form.pattern["attends"]
@@ -83,12 +113,13 @@ def recheck(certificate: Mapping[str, Any], pattern: SparsityPattern | None = No
         raise UnreadableCertificate("the certificate names its pattern by digest only: give the pattern")
     ledger = Ledger()
     if ledger.settle("pattern", partial(_check_pattern, form.pattern, subject)) is Outcome.CONFIRMED:
+        ledger.settle("source", partial(check_source, form.source, subject))
         misplaced = form.misplaced(subject.n, subject.p)
         if misplaced is None:
             _check_claims(ledger, subject, form.claims, form.evidence)
         else:
-            ledger.failures.append(misplaced)
-    return Recheck(not ledger.failures, tuple(ledger.checked), tuple(ledger.failures), tuple(ledger.unproved))
+            ledger.lines[Outcome.FALSE].append(misplaced)
+    return Recheck(*(tuple(ledger.lines[outcome]) for outcome in Outcome))
 
 
 def _check_pattern(claim: dict[str, Any], pattern: SparsityPattern) -> str:

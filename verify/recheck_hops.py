@@ -1,4 +1,4 @@
-"""Rechecking Assumption 1.3: bounds on s by following a few tokens through the layers, or s again by definition.
+"""Rechecking Assumption 1.3: bounds on s by following a few tokens or intervals, or s again by definition.
 
 S_k^t is the union of S_j^(t-1) over j in A_k of layer t, S_k^0 = {k}; s is the smallest t with all S_k^t full
 (paper, eq. 3). Layer t, from 1, uses pattern t - 1 mod p. With 1.1 the sets grow with t; without it they need not.
@@ -13,24 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verify.recheck_ledger import FalseClaim, Ledger, Outcome, Unproved
-from verify.recheck_powers import first_full, smallest_hops
+from verify.recheck_follow import arrivals, back, follow_exactly, forth, never_seen_by_all
+from verify.recheck_intervals import Intervals
+from verify.recheck_ledger import FalseClaim, Ledger, Outcome, Undecided, Unproved
+from verify.recheck_powers import MOST_PRODUCTS, Filled, first_full, product_work, smallest_hops
+from verify.recheck_relays import check_relays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
-
-    from theory.patterns import Connections, IntArray, SparsityPattern
-
-    Flags = npt.NDArray[np.bool_]
+    from theory.patterns import SparsityPattern
+    from verify.recheck_follow import Flags, Way
 
 __all__ = ["check_hops"]
-
-SMALL = 64  # tokens up to which s is found by matrix powers when 1.1 fails
-MEDIUM = 2048  # tokens up to which s is recomputed where no pivot bounds it
-MOST_PATTERNS = 4096
-MOST_FOLLOWED = 2**26  # connections followed at most without 1.1, where no layer can be skipped
 
 
 def check_hops(
@@ -50,6 +43,8 @@ def check_hops(
     if claim["answer"] and connected:
         bounded = ledger.settle("assumption_1_3.upper", hops.check_upper) is Outcome.CONFIRMED
         ledger.settle("assumption_1_3.lower", hops.check_lower)
+        if claim["s"] is None:
+            ledger.settle("assumption_1_3.s", hops.check_open)
     ledger.settle("assumption_1_3", lambda: hops.check_answer(connected, bounded=bounded))
 
 
@@ -61,21 +56,22 @@ class _Hops:
 
     @property
     def small(self) -> bool:
-        """Whether s is found by matrix powers, 1.1 or not."""
-        return self.pattern.n <= SMALL and self.pattern.p <= MOST_PATTERNS
+        """Whether s is found by matrix powers where 1.1 fails."""
+        return not self.loops and product_work(self.pattern) <= MOST_PRODUCTS
 
     @cached_property
-    def true_s(self) -> int | None:
-        """The smallest s if it is at most the upper bound claimed, else None."""
+    def least(self) -> int | None:
+        """The smallest s, None if there is none; for small patterns."""
+        return smallest_hops(self.pattern)
+
+    def filled(self, most: int) -> Filled:
+        """Return s by definition, if it is at most `most`."""
         if self.small:
-            s, upper = smallest_hops(self.pattern), self.claim["upper"]
-            return None if s is None or (upper is not None and s > upper) else s
-        if self.pattern.n > MEDIUM:
-            raise Unproved(f"s is not recomputed beyond {MEDIUM} tokens")
+            return Filled(self.least if self.least is not None and self.least <= most else None, None)
         try:
-            return first_full(self.pattern, self.claim["upper"])
+            return first_full(self.pattern, most, grows=self.loops)
         except OverflowError as error:
-            raise Unproved(f"recomputing s would take too long: {error}") from None
+            raise Unproved(f"recomputing it takes too long: {error}") from None
 
     def check_answer(self, connected: bool | None, *, bounded: bool) -> str:
         """Check yes or no; `bounded` says that an upper bound on s was confirmed."""
@@ -93,15 +89,28 @@ class _Hops:
         if bounded:
             return "holds: an upper bound on s was confirmed"
         if not self.small:
-            raise Unproved(f"without 1.1 it is not decided again beyond {SMALL} tokens")
-        s = smallest_hops(self.pattern)
-        if answer is not (s is not None):
-            raise FalseClaim("recomputed: there is no s" if s is None else f"recomputed: s = {s}")
-        return "fails: no number of layers fills all S_k^t, recomputed" if s is None else f"holds: s = {s}"
+            if answer is None:
+                raise Undecided("left undecided: no claim")
+            if answer is False and self.claim["key"] is not None:
+                never_seen_by_all(self.pattern, self.claim["key"])
+                return f"fails: token {self.claim['key']} is never seen by all, the queries that see it repeat"
+            raise Unproved("some token does not attend to itself, and deciding it again takes too long")
+        if answer is not (self.least is not None):
+            found = "there is no s" if self.least is None else f"s = {self.least}"
+            raise FalseClaim(f"recomputed: {found}")
+        if self.least is None:
+            return "fails: no number of layers fills all S_k^t, recomputed"
+        return f"holds: s = {self.least}"
+
+    def check_open(self) -> str:
+        """Note that the certificate gives bounds only."""
+        upper = "is not bounded" if self.claim["upper"] is None else f"is at most {self.claim['upper']}"
+        raise Undecided(f"left undecided: s is at least {self.claim['lower']} and {upper}")
 
     def check_upper(self) -> str:
-        """Check that s <= upper, by the pivot or again by definition, and that the numbers fit each other."""
-        s, lower, upper, pivot = (self.claim[name] for name in ("s", "lower", "upper", "pivot"))
+        """Check that s <= upper, and that the numbers fit each other."""
+        s, lower, upper = (self.claim[name] for name in ("s", "lower", "upper"))
+        pivot, relays = self.claim["pivot"], self.claim["relays"]
         if upper is not None and upper < lower:
             raise FalseClaim(f"the upper bound {upper} lies below the lower bound {lower}")
         if s != (lower if lower == upper else None):
@@ -115,10 +124,20 @@ class _Hops:
                 f"s <= {upper}: token {pivot['token']} sees all after {pivot['gathers']} layers, then all see it"
             )
         if upper is None:
-            raise Unproved("no upper bound on s is claimed")
-        if self.true_s is None:
-            raise FalseClaim(f"recomputed: {upper} layers are not enough")
-        return f"s <= {upper}: recomputed, s = {self.true_s}"
+            raise Undecided("no upper bound on s is claimed")
+        if relays is not None and self.loops:
+            check_relays(self.pattern, relays, upper)
+            searched = sum(tokens.size for tokens in relays.values())
+            return f"s <= {upper}: shown by following {searched} tokens"
+        intervals = Intervals.read(self.pattern) if self.loops else None
+        filled = self.filled(upper) if intervals is None else Filled(upper, intervals.unseen(upper))
+        if filled.unseen is not None:
+            query, key = filled.unseen
+            raise FalseClaim(f"after {upper} layers token {query} does not see token {key}")
+        if filled.t is None:
+            raise FalseClaim(f"recomputed: after {upper} layers or fewer some token does not see all")
+        how = f"recomputed, s = {filled.t}" if intervals is None else "the two ends of every S_k^t were followed"
+        return f"s <= {upper}: {how}"
 
     def check_lower(self) -> str:
         """Check that s >= lower, by the pair unseen one layer earlier; without 1.1 again by definition."""
@@ -127,22 +146,18 @@ class _Hops:
             raise FalseClaim("s is at least 1")
         if self.loops and lower > 1 and unseen is None:
             raise FalseClaim(f"no pair unseen after {lower - 1} layers is given")
-        if self.small and not self.loops:
-            self._at_least(lower)  # first, because following a pair through too many layers would take long
+        if self.small and self.least is not None and self.least < lower:
+            raise FalseClaim(f"recomputed: s = {self.least}")  # before a pair is followed through many layers
         if unseen is not None:
             self._check_unseen(unseen["layers"], unseen["query"], unseen["key"])
         if lower == 1:
             return "s >= 1"
         if self.loops:
             return f"s >= {lower}: token {unseen['query']} does not see {unseen['key']} after {lower - 1} layers"
-        if self.claim["upper"] is None and not self.small:
-            raise Unproved("without 1.1 an unseen pair does not bound s")
-        self._at_least(lower)
+        s = self.filled(lower - 1).t
+        if s is not None:
+            raise FalseClaim(f"recomputed: s = {s}")
         return f"s >= {lower}: recomputed"
-
-    def _at_least(self, lower: int) -> None:
-        if self.true_s is not None and self.true_s < lower:
-            raise FalseClaim(f"recomputed: s = {self.true_s}")
 
     def _check_unseen(self, layers: int, query: int, key: int) -> None:
         if layers != self.claim["lower"] - 1:
@@ -157,7 +172,7 @@ class _Hops:
         if missing.size:
             raise FalseClaim(f"the pivot {token} does not see token {missing[0]} after {gathers} layers")
         turns = range(gathers, gathers + spreads)
-        missing = np.flatnonzero(~self._follow(lambda layer: layer.transposed, turns, token))
+        missing = np.flatnonzero(~self._follow(forth, turns, token))
         if missing.size:
             raise FalseClaim(
                 f"token {missing[0]} does not see the pivot {token} in the {spreads} layers after that"
@@ -165,61 +180,10 @@ class _Hops:
 
     def _sees(self, query: int, layers: int) -> Flags:
         """Return S_query^layers: on the way back from the query, the last layer comes first."""
-        return self._follow(lambda layer: layer, range(layers - 1, -1, -1), query)
+        return self._follow(back, range(layers - 1, -1, -1), query)
 
-    def _follow(self, way: Callable[[Connections], Connections], turns: range, start: int) -> Flags:
+    def _follow(self, way: Way, turns: range, start: int) -> Flags:
         """Return the tokens that `start` leads to through the layers with these numbers, from 0, in this order."""
-        follow = _follow_growing if self.loops else _follow_exactly
-        return follow(self.pattern, way, turns, start)
-
-
-def _follow_growing(
-    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
-) -> Flags:
-    """Follow under 1.1, where tokens once found stay: each is expanded once a pattern."""
-    found = np.zeros(pattern.n, dtype=bool)
-    found[start] = True
-    order = np.full(pattern.n, start)  # the tokens found, as they came
-    place = np.zeros(pattern.n, dtype=np.int64)
-    count, expanded, quiet = 1, [0] * pattern.p, 0
-    for turn in turns:
-        number = turn % pattern.p
-        ahead = _rows(way(pattern.layers[number]), order[expanded[number] : count])
-        expanded[number] = count
-        ahead = ahead[~found[ahead]]
-        place[ahead] = np.arange(ahead.size)
-        fresh = ahead[place[ahead] == np.arange(ahead.size)]  # each once: no sorting, no pass over all tokens
-        found[fresh] = True
-        order[count : count + fresh.size] = fresh
-        count += fresh.size
-        quiet = 0 if fresh.size else quiet + 1
-        if count == pattern.n or quiet == pattern.p:
-            break
-    return found
-
-
-def _follow_exactly(
-    pattern: SparsityPattern, way: Callable[[Connections], Connections], turns: range, start: int
-) -> Flags:
-    """Follow without 1.1: every layer replaces the tokens found."""
-    now, work = np.array([start]), MOST_FOLLOWED
-    for turn in turns:
-        ahead = _rows(way(pattern.layers[turn % pattern.p]), now)
-        now = np.unique(ahead)
-        work -= ahead.size + 1000  # the fixed cost of a step
-        if work < 0:
-            raise Unproved("following it through all its layers would take too long")
-        if not now.size:
-            break
-    found = np.zeros(pattern.n, dtype=bool)
-    found[now] = True
-    return found
-
-
-def _rows(connections: Connections, tokens: IntArray) -> IntArray:
-    """Return the rows of these tokens, one after the other."""
-    starts = connections.indptr[tokens]
-    lengths = connections.indptr[tokens + 1] - starts
-    before = np.cumsum(lengths) - lengths
-    rows: IntArray = connections.keys[np.repeat(starts - before, lengths) + np.arange(lengths.sum())]
-    return rows
+        if self.loops:
+            return arrivals(self.pattern, way, turns, start) >= 0
+        return follow_exactly(self.pattern, way, turns, start)

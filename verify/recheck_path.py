@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verify.certificate_kinds import shown
-from verify.recheck_ledger import FalseClaim, Unproved
+from verify.recheck_ledger import FalseClaim, Undecided, Unproved
 from verify.recheck_trees import check_closed, members
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SMALL = 16  # tokens up to which all orders are tried: 2^16 sets
 def check_path(pattern: SparsityPattern, claim: dict[str, Any]) -> str:
     """Check the claim on Assumption 1.2."""
     if claim["answer"] is None:
-        raise Unproved("left undecided")
+        raise Undecided("left undecided: no claim")
     if claim["answer"]:
         return _check_order(pattern, claim["gamma"], claim["patterns"])
     refutation = claim["refutation"]

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from sparseuap import options
 from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
+from sparseuap.command_line import of_head
 from sparseuap.progress import Steps
+from sparseuap.remedy import find_remedy
+from theory.files import check_output, write_text
 from theory.patterns import PatternError
-from theory.readers.source import read_heads
+from theory.readers.source import read_heads, source_files
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from theory.readers.heads import HeadPatterns
     from verify.pattern_verdict import PatternVerdict
 
 __all__ = ["command"]
@@ -35,7 +41,7 @@ __all__ = ["command"]
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model: what can they see?")
 @click.option("--growth", is_flag=True, help="Show |S_k^t| (min and mean over the tokens) layer by layer.")
 @options.json_wanted
-@click.option("--certificate", "file", type=click.Path(path_type=Path), help="Write a certificate for `recheck`.")
+@click.option("--certificate", "file", type=options.OUTPUT, help="Write a certificate for `recheck`.")
 @options.time_limit(
     10.0, "Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided."
 )
@@ -51,16 +57,24 @@ def command(
 ) -> int:
     """Check Assumptions 1.1-1.3 and every theorem on the pattern SOURCE.
 
-    SOURCE is a family (star:n=16,w=1; see `sparseuap families`), a file (.json, .npz, .npy, .mtx, .graphml, edge
-    list), a library's own form (flex:module:mask_mod?n=64, hf:config.json?n=64, layout:module:object?n=64,
-    flash:left,right?n=64), or module:callable?n=64.
+    SOURCE is a family (star:n=16,w=1; see `sparseuap families`), a file (.json, .npz, .npy, .mtx, .graphml, .gml,
+    .adjlist, edge list), a library's own form (flex:module:mask_mod?n=64, hf:config.json?n=64,
+    layout:module:object?n=64, flash:left,right?n=64), or module:callable?n=64.
 
     Exit status: 0 universal for the functions asked for (and, with --layers, seen within that many layers), 1
     not, 2 bad input, 3 undecided. Where heads differ: 1 if one of them is not, else 3 if one is undecided.
     """
+    if file is not None:
+        check_output(file, source_files(source))
     with Steps() as say:
         say("reading the pattern")
-        heads = read_heads(source).chosen("union" if heads_wanted == "union" else None).distinct()
+        read = read_heads(source)
+        chosen = read
+        if heads_wanted == "union" and len(read.heads) > 1:
+            chosen = read.chosen("union")
+        elif heads_wanted == "union":
+            chosen = replace(read, notes=(*read.notes, "--heads union changes nothing: all heads attend alike"))
+        heads = chosen.distinct()
         if file is not None and len(heads) > 1:
             raise PatternError("a certificate is for one pattern: use --heads union, or add head=0 to the source")
         verdicts = [
@@ -70,26 +84,42 @@ def command(
             )
             for numbers, pattern in heads
         ]
+        say("what would repair it")
+        remedies = [
+            find_remedy(verdict, _named(source, read, heads_wanted, numbers)) for numbers, verdict in verdicts
+        ]
         if file is not None:
             say("writing the certificate")
             _write_certificate(verdicts[0][1], source, file)
-    if len(verdicts) > 1:
+        seconds = time_limit if growth else None
+        if growth:
+            say("following the layers")
         if json_wanted:
-            click.echo(json.dumps(heads_as_json(verdicts, source, growth=growth), indent=2))
+            data = (
+                heads_as_json(verdicts, source, growth=seconds, remedies=remedies)
+                if len(verdicts) > 1
+                else as_json(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
+            )
+            printed = json.dumps({**data, "notes": list(chosen.notes)} if chosen.notes else data, indent=2)
         else:
-            click.echo(heads_as_text(verdicts, source, growth=growth))
-    elif json_wanted:
-        click.echo(json.dumps(as_json(verdicts[0][1], source, growth=growth), indent=2))
-    else:
-        click.echo(as_text(verdicts[0][1], source, growth=growth))
-    return max((options.EXIT[verdict.answer] for _, verdict in verdicts), key=[0, 3, 1].index)
+            said = (
+                heads_as_text(verdicts, source, growth=seconds, remedies=remedies)
+                if len(verdicts) > 1
+                else as_text(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
+            )
+            printed = "\n".join((*(f"Note: {note}." for note in chosen.notes), said))
+    click.echo(printed)
+    return options.exit_status(verdict.answer for _, verdict in verdicts)
+
+
+def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> str | None:
+    """Return the source that names one of the patterns judged, as commands that take a single pattern need it."""
+    if len(read.distinct()) == 1:
+        return source
+    return of_head(source, "union" if wanted == "union" else numbers[0])
 
 
 def _write_certificate(verdict: PatternVerdict, source: str, file: Path) -> None:
     from verify.pattern_certificate import certificate
 
-    text = json.dumps(certificate(verdict, source))
-    try:
-        file.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the certificate cannot be written to {file}: {error.strerror}") from error
+    write_text(file, json.dumps(certificate(verdict, source)) + "\n")

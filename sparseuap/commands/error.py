@@ -15,6 +15,7 @@ from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.probability_maps import parse_map
 from theory.readers.source import read_source
+from theory.wording import printable
 from verify.error_study import study_error
 from verify.proof import grid_levels
 
@@ -82,7 +83,8 @@ def command(
 ) -> int:
     """Relax the network of SOURCE and measure d_p(f, g) over the temperature t.
 
-    Exit status: 0 measured, 2 bad input (also when ids do not fit float64).
+    Exit status: 0 measured, 1 a measured value is above its rigorous bound, 2 bad input (also when ids do not fit
+    float64).
     """
     wanted, domain = temperatures(t), ends(box)
     try:
@@ -108,5 +110,5 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(study, source), indent=2, allow_nan=False))
     else:
-        click.echo(as_text(study, source))
-    return 0
+        click.echo(as_text(study, printable(source)))
+    return 0 if study.holds else 1

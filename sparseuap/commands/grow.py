@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +11,15 @@ import numpy as np
 from sparseuap import options
 from sparseuap.field import first_seen_by, grow
 from sparseuap.progress import Steps
+from sparseuap.text_table import terminal_width
+from theory.files import check_output
 from theory.patterns import PatternError
-from theory.readers.source import read_source
-from theory.wording import name_tokens
+from theory.readers.source import read_source, source_files
+from theory.wording import name_tokens, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from theory.patterns import IntArray, SparsityPattern
     from theory.receptive_field import ReceptiveField
@@ -35,9 +37,7 @@ MATRIX_TOKENS = 32  # a terminal shows the first-seen layers of so many tokens
 @click.option(
     "--query", type=click.IntRange(min=0), help="One token, from 0: from which layer on it sees each key."
 )
-@click.option(
-    "--figure", "file", type=click.Path(path_type=Path), help="Draw it too, into a .svg, .png or .pdf file."
-)
+@click.option("--figure", "file", type=options.OUTPUT, help="Draw it too, into a .svg, .png or .pdf file.")
 @options.json_wanted
 def command(source: str, layers: int | None, query: int | None, file: Path | None, json_wanted: bool) -> int:
     """Show what each token of the pattern SOURCE sees after each layer, residual connections included.
@@ -48,6 +48,8 @@ def command(source: str, layers: int | None, query: int | None, file: Path | Non
     """
     if file is not None and query is not None:
         raise PatternError("--figure shows all tokens: leave out --query")
+    if file is not None:
+        _check_figure(file, source)
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
@@ -60,37 +62,38 @@ def command(source: str, layers: int | None, query: int | None, file: Path | Non
             shown = len(field.sizes) - 1
         if file is not None:
             say("drawing")
-            _draw(pattern, source, shown, file)
+            _draw(pattern, printable(source).replace("$", r"\$"), shown, file)
     if query is not None:
         if json_wanted:
             click.echo(json.dumps({**head, "layers": layers, **_query_json(query, first)}, indent=2))
         else:
-            click.echo("\n".join(_query_lines(source, query, first, layers)))
+            click.echo("\n".join(_query_lines(printable(source), query, first, layers)))
     elif json_wanted:
         click.echo(json.dumps({**head, "layers": shown, **_field_json(field, shown)}, indent=2))
     else:
-        click.echo("\n".join(_field_lines(source, field, shown)))
+        click.echo("\n".join(_field_lines(printable(source), field, shown)))
     return 0
 
 
-def _draw(pattern: SparsityPattern, source: str, layers: int, file: Path) -> None:
+def _check_figure(file: Path, source: str) -> None:
+    """Refuse a figure that cannot be written, before the work."""
+    if file.suffix not in (".svg", ".png", ".pdf"):
+        raise PatternError(f"--figure needs a name that ends in .svg, .png or .pdf, got {file}")
+    check_output(file, source_files(source))
+
+
+def _draw(pattern: SparsityPattern, name: str, layers: int, file: Path) -> None:
     """Draw the growth and the matrix of first-seen layers, residual connections included."""
     from figures.reach_growth import LARGEST, draw, first_seen
     from figures.style import save
     from theory.hops import growth
 
-    kind = file.suffix.removeprefix(".")
-    if kind not in ("svg", "png", "pdf"):
-        raise PatternError(f"--figure needs a name that ends in .svg, .png or .pdf, got {file}")
     if pattern.n > LARGEST:
         raise PatternError(f"{pattern.n} tokens: a figure shows at most {LARGEST}; leave out --figure")
     looped = pattern.with_self_loops()
-    matrices = {source: first_seen(looped, layers)}
-    figure = draw({source: growth(pattern, layers, residual=True)}, matrices, pattern.n)
-    try:
-        save(figure, file, kind)
-    except OSError as error:
-        raise PatternError(f"the figure cannot be written to {file}: {error.strerror}") from error
+    matrices = {name: first_seen(looped, layers)}
+    figure = draw({name: growth(pattern, layers, residual=True)}, matrices, pattern.n)
+    save(figure, file, file.suffix.removeprefix("."))
 
 
 def _summary(field: ReceptiveField, layers: int) -> list[dict[str, Any]]:
@@ -126,11 +129,19 @@ def _field_lines(source: str, field: ReceptiveField, layers: int) -> Iterator[st
     else:
         yield f"Every token sees every token after {after} layer{'s' * (after != 1)}."
     if field.first_seen is not None and n <= MATRIX_TOKENS:
-        width = max(len(str(n - 1)), len(str(layers))) + 1
         yield ""
         yield "First layer in which query (row) sees key (column); . for never:"
-        yield " " * (width + 2) + "".join(f"{key:>{width}}" for key in range(n))
-        for query, times in enumerate(field.first_seen.tolist()):
+        yield from _matrix(field.first_seen, layers, terminal_width())
+
+
+def _matrix(first_seen: IntArray, layers: int, room: int | None) -> Iterator[str]:
+    """Yield the matrix; where a line of the terminal is too short for it, some keys after the others."""
+    n = len(first_seen)
+    width = max(len(str(n - 1)), len(str(layers))) + 1
+    across = n if room is None else max(1, (room - width - 2) // width)
+    for start in range(0, n, across):
+        yield " " * (width + 2) + "".join(f"{key:>{width}}" for key in range(start, min(n, start + across)))
+        for query, times in enumerate(first_seen[:, start : start + across].tolist()):
             cells = "".join(f"{t if t >= 0 else '.':>{width}}" for t in times)
             yield f"{query:>{width}} :{cells}"
 

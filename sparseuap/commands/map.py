@@ -11,6 +11,7 @@ from sparseuap import options
 from sparseuap.progress import Steps
 from theory.assumption_2 import check_assumption_2
 from theory.probability_maps import parse_map
+from theory.wording import name_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def _as_text(rho: ProbabilityMap, result: Assumption2) -> Iterator[str]:
     )
     for label, value, meaning in rows:
         if value is not None:
-            yield f"  {label:14}{value:<16.9g}{meaning}"
+            yield f"  {label:14}{name_upper(value, 9):<16}{meaning}"
     if result.worst_vector is not None:
         entries = ", ".join(f"{entry:.6g}" for entry in result.worst_vector[:SHOWN])
         more = ", ..." if result.m > SHOWN else ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +13,14 @@ from constructions.targets import TargetError
 from sparseuap import options
 from sparseuap.progress import Steps
 from sparseuap.prove_report import as_json, as_text
+from theory.files import check_output
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_source, source_files
+from theory.wording import printable
 from verify.proof import prove
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -36,7 +40,7 @@ __all__ = ["command"]
 @click.option("--exhaustive", is_flag=True, help="Compare the ids of all K^(dn) inputs (the default up to 2^16).")
 @click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.OUTPUT,
     metavar="FILE",
     help="Save where an exhaustive run stands; a killed one goes on from FILE.",
 )
@@ -68,10 +72,13 @@ def command(
 ) -> int:
     """Run the proof on SOURCE: build every layer, run it exactly, check every lemma.
 
-    Exit status: 0 everything holds, 1 something fails, 2 bad input (also when Theorem 1 does not apply).
+    Exit status: 0 everything holds, 1 something fails, 2 bad input (also when Theorem 1 does not apply), 3 not all
+    could be checked.
     """
     if exhaustive and samples is not None:
         raise PatternError("--exhaustive and --samples exclude each other: leave one out")
+    if checkpoint is not None:
+        check_output(checkpoint, source_files(source, target))
     constants: dict[str, Any] = {}
     if s is not None or tight:
         if construction == "relay":
@@ -104,5 +111,5 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(proof, source, target), indent=2))
     else:
-        click.echo(as_text(proof, source, target))
-    return 0 if proof.holds else 1
+        click.echo(as_text(proof, printable(source), target))
+    return options.EXIT[proof.answer]

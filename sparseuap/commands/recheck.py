@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from sparseuap.options import EXIT
 from sparseuap.progress import Steps
 from theory.patterns import PatternError
 from theory.readers.source import read_source
-from verify.recheck import UnreadableCertificate, read_certificate, recheck
+from verify.recheck import Recheck, UnreadableCertificate, read_certificate, recheck
 
 __all__ = ["command"]
 
@@ -20,9 +21,11 @@ __all__ = ["command"]
 def command(certificate: Path, source: str | None) -> int:
     """Check every claim of CERTIFICATE by its evidence.
 
-    The checker shares no code with the searches of `check` and calls no solver.
+    The checker shares no code with the searches of `check` and calls no solver. A question that the certificate
+    itself leaves undecided is no claim; a source that is a file or code is not read again.
 
-    Exit status: 0 valid, 1 some claim is false, 2 unreadable.
+    Exit status: 0 every claim is confirmed, 1 some claim is false, 2 unreadable, 3 nothing is false, but some
+    claim is unproved: its evidence does not show it, and recomputing it takes too long.
     """
     try:
         with Steps() as say:
@@ -33,11 +36,26 @@ def command(certificate: Path, source: str | None) -> int:
             result = recheck(content, pattern)
     except UnreadableCertificate as error:
         raise PatternError(str(error)) from error
-    for sentence in result.checked:
-        click.echo(f"checked   {sentence}")
-    for sentence in result.unproved:
-        click.echo(f"unproved  {sentence}")
-    for sentence in result.failures:
-        click.echo(f"FALSE     {sentence}")
-    click.echo("The certificate is valid." if result.valid else "The certificate is FALSE.")
-    return 0 if result.valid else 1
+    for word, sentences in {
+        "checked": result.checked,
+        "undecided": result.undecided,
+        "unchecked": result.unchecked,
+        "unproved": result.unproved,
+        "FALSE": result.failures,
+    }.items():
+        for sentence in sentences:
+            click.echo(f"{word:9} {sentence}")
+    click.echo(_conclusion(result))
+    return EXIT[result.answer]
+
+
+def _conclusion(result: Recheck) -> str:
+    """Return the last line, which names every claim that is not confirmed."""
+    sentences = result.failures or result.unproved or result.undecided
+    named = ", ".join(sentence.partition(":")[0] for sentence in sentences)
+    if result.failures:
+        return f"The certificate is FALSE: {named}."
+    if result.unproved:
+        return f"Nothing is false, but the certificate is not valid. Unproved: {named}."
+    said = "The certificate is valid: every claim that it makes is confirmed."
+    return f"{said} It claims nothing on what it leaves undecided: {named}." if named else said

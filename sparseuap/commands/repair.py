@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sparseuap import options
 from sparseuap.progress import Steps
-from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.files import check_output, write_text
+from theory.readers.source import read_source, source_files
 from theory.repair import repair
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
+from theory.wording import printable
 from verify.repair_check import check_repair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from theory.patterns import SparsityPattern
     from theory.repair import Repair
@@ -33,7 +34,12 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
 @click.command("repair")
 @click.argument("source")
 @options.for_functions
-@click.option("--keep-causal", is_flag=True, help="Add no connection to a key that comes after its query.")
+@click.option(
+    "--keep-causal/--no-keep-causal",
+    default=None,
+    help="Whether no connection to a key after its query may be added. Default: none, where causal functions are"
+    " asked for and the pattern has none.",
+)
 @click.option(
     "--theorem",
     type=click.Choice(list(THEOREMS)),
@@ -42,13 +48,13 @@ THEOREMS = {"reach": "the reach theorem", "paper": "Theorem 1 of Yun et al. 2020
     help="What has to apply: the reach theorem, or the paper's Theorem 1 (with a Hamiltonian path).",
 )
 @click.option("--pattern", "layer", type=click.IntRange(min=0), help="The pattern to add to, from 0 (the last).")
-@click.option("--out", "file", type=click.Path(path_type=Path), help="Write the repaired pattern (JSON).")
+@click.option("--out", "file", type=options.OUTPUT, help="Write the repaired pattern (JSON).")
 @options.time_limit(10.0, "Seconds for the search, and for each hard question of the check.")
 @options.json_wanted
 def command(
     source: str,
     for_: str,
-    keep_causal: bool,
+    keep_causal: bool | None,
     theorem: str,
     layer: int | None,
     file: Path | None,
@@ -61,6 +67,8 @@ def command(
     time.
     """
     functions = FunctionClass(for_)
+    if file is not None:
+        check_output(file, source_files(source))
     with Steps() as say:
         say("reading the pattern")
         pattern = read_source(source)
@@ -85,7 +93,7 @@ def command(
     if json_wanted:
         click.echo(json.dumps(_as_json(source, pattern, for_, theorem, found, checked), indent=2))
     else:
-        click.echo("\n".join(_lines(source, for_, theorem, found, checked, file)))
+        click.echo("\n".join(_lines(printable(source), for_, theorem, found, checked, file)))
     return options.EXIT[found.answer if checked is None else checked.answer]
 
 
@@ -99,10 +107,7 @@ def _write(pattern: SparsityPattern, source: str, added: int, file: Path) -> Non
         "orientation": "attends[pattern][query] lists the keys",
         "attends": pattern.to_lists(),
     }
-    try:
-        file.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PatternError(f"the repaired pattern cannot be written to {file}: {error.strerror}") from error
+    write_text(file, json.dumps(content) + "\n")
 
 
 def _as_json(
@@ -156,7 +161,7 @@ def _lines(
     state = "passes its check" if checked.answer is Answer.HOLDS else "is not confirmed within the time limit"
     yield f"The repaired pattern {state}: {checked.why}."
     if file is not None and checked.answer is Answer.HOLDS:
-        yield f"Written to {file}."
+        yield f"Written to {printable(str(file))}."
 
 
 def _sentence(text: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,16 +12,23 @@ from sparseuap import options as shared
 from sparseuap.progress import Steps
 from sparseuap.report_case import SMALL, read_case
 from sparseuap.report_run import write_report
+from theory.files import check_folder
 from theory.patterns import PatternError
-from theory.readers.source import read_source
+from theory.readers.source import read_source, source_files
+from theory.verdicts import Answer
+from theory.wording import printable
+from verify.error_study import ErrorStudy
 from verify.proof import Proof
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
 
 @click.command("report")
 @click.argument("source")
-@click.option("--out", "folder", type=click.Path(path_type=Path), required=True, help="Folder for index.html.")
+@click.option("--out", "folder", type=shared.OUTPUT, required=True, help="Folder for index.html.")
 @shared.for_functions
 @click.option("--layers", type=click.IntRange(min=1), help="Attention layers of your model, as for check.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True)
@@ -52,6 +58,9 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
 
     Exit status: 0 universal and everything checked holds, 1 not, 2 bad input, 3 undecided.
     """
+    check_folder(
+        folder, ["index.html", "certificate.json"], source_files(source, options["target"], options["rho"])
+    )
     with Steps() as say:
         say("reading the pattern", None)
         pattern = read_source(source)
@@ -76,8 +85,11 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
             given=given,
             progress=say,
         )
-    click.echo(f"The report is in {written.page}")
-    verdict, proof = written.verdict, written.proof
-    if shared.EXIT[verdict.answer] == 0 and isinstance(proof, Proof) and not proof.holds:
-        return 1
-    return shared.EXIT[verdict.answer]
+    click.echo(f"The report is in {printable(str(written.page))}")
+    proof, study = written.proof, written.study
+    answers = [
+        written.verdict.answer,
+        *([proof.answer] if isinstance(proof, Proof) else []),
+        *([Answer.HOLDS if study.holds else Answer.FAILS] if isinstance(study, ErrorStudy) else []),
+    ]
+    return shared.exit_status(answers)

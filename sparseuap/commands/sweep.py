@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sparseuap import options
+from sparseuap.command_line import command_line
 from sparseuap.length_sweep import sweep
 from sparseuap.progress import Steps
+from theory.graph import Reach
+from theory.theorems import FunctionClass
+from theory.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +42,7 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
 
     Exit status: 0 universal at every length that the source admits, 1 not at some, 2 bad input, 3 undecided.
     """
+    functions = FunctionClass.of(for_)
     with Steps() as say:
         found = sweep(source, lengths, for_=for_, full=full, time_limit=time_limit, progress=say)
     rows, summary = found.rows, found.summary
@@ -45,15 +50,18 @@ def command(source: str, lengths: str, for_: str, full: bool, time_limit: float,
         data = {"source": source, "for": for_, "lengths": len(rows), "summary": summary, "results": rows}
         click.echo(json.dumps(data, indent=2))
     else:
-        click.echo("\n".join(_lines(source, for_, rows, summary, full)))
+        click.echo("\n".join(_lines(printable(source), functions, rows, summary, full)))
+        if functions is FunctionClass.ALL and _for_a_decoder(rows):
+            click.echo(f"No key comes after its query; for a decoder ask for {FunctionClass.CAUSAL.functions}:")
+            click.echo(f"    {command_line('sweep', source, '--n', lengths, '--for', 'causal')}")
     return options.EXIT[found.answer]
 
 
 def _lines(
-    source: str, for_: str, rows: Sequence[dict[str, Any]], summary: dict[str, str], full: bool
+    source: str, functions: FunctionClass, rows: Sequence[dict[str, Any]], summary: dict[str, str], full: bool
 ) -> Iterator[str]:
     first, last = rows[0]["n"], rows[-1]["n"]
-    yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {for_} continuous functions"
+    yield f"{source}: {len(rows)} lengths, n = {first}..{last}; {functions.functions}"
     for state, said in summary.items():
         found = [row for row in rows if row["state"] == state]
         yield f"  {WORDS[state]:14} {said} ({len(found)} of {len(rows)})"
@@ -67,6 +75,12 @@ def _lines(
         yield f"  n = {span:12} {label}"
     if len(groups) > SHOWN_RANGES:
         yield f"  and {len(groups) - SHOWN_RANGES} more ranges (--json lists every length)"
+
+
+def _for_a_decoder(rows: Sequence[dict[str, Any]]) -> bool:
+    """Return whether some length is not universal, and no key comes after its query at any of those."""
+    failing = [row["reach"] for row in rows if row["state"] == "fails"]
+    return bool(failing) and set(failing) <= {Reach.CAUSAL.value, Reach.WITHIN_CAUSAL.value}
 
 
 def _label(row: dict[str, Any], full: bool) -> str:

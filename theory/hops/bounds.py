@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from theory.hops.kernels import Stack
-from theory.hops.results import Pivot, Unseen
+from theory.hops.results import Pivot, Relays, Unseen
 
 if TYPE_CHECKING:
     from theory.connections import IntArray
@@ -64,6 +64,8 @@ class Bounds:
         self.never: Unseen | None = None
         self.searches = 0
         self._tried: list[int] = []
+        self._keys: list[int] = []
+        self._queries: list[int] = []
         self._from_far = np.zeros(self._n, dtype=np.int64)
         self._to_far = np.zeros(self._n, dtype=np.int64)
 
@@ -72,6 +74,11 @@ class Bounds:
         """The least of the bounds."""
         best = min(int(self.key_bound.max()), int(self.query_bound.max()))
         return best if self.pivot is None else min(best, self.pivot.gathers + self.pivot.spreads)
+
+    @property
+    def relays(self) -> Relays:
+        """The tokens searched from, which prove the least of the bounds."""
+        return Relays(tuple(self._tried), tuple(self._keys), tuple(self._queries))
 
     @property
     def met(self) -> bool:
@@ -95,12 +102,14 @@ class Bounds:
 
     def search_key(self, key: int) -> IntArray:
         """Find F_0(key, .) and settle this key."""
+        self._keys.append(key)
         times = self._forward(key, 0)
         self._settle(self.key_bound, key, times, key=key)
         return times
 
     def search_query(self, query: int) -> IntArray:
         """Find F_0(., query) and settle this query."""
+        self._queries.append(query)
         times = self._backward(query)
         self._settle(self.query_bound, query, times, query=query)
         return times

@@ -15,6 +15,7 @@ from theory.checks import flag, index, whole
 from theory.connections import PatternError
 from theory.hops import numpy_kernels
 from theory.hops.bitsets import blank_state, count_bits
+from theory.hops.clock import Clock
 from theory.hops.count import hop_count, is_self_attending
 from theory.hops.kernels import Stack, choose_kernels
 from theory.hops.results import Growth
@@ -106,6 +107,7 @@ def growth(
     layers: int | None = None,
     *,
     residual: bool = False,
+    time_limit: float | None = None,
     memory_limit: int = 2 << 30,
     engine: Engine = "auto",
 ) -> Growth:
@@ -120,6 +122,8 @@ def growth(
         where the sets may shrink, 16 layers (two cycles if those are more).
     residual
         Whether to follow R instead of S; without Assumption 1.1 they differ.
+    time_limit
+        Seconds after which the list ends, with at least one layer; None: no limit.
     memory_limit
         Bytes for the bits of all S_k^t: about n^2 / 4 where no two rows are equal.
     engine
@@ -138,10 +142,11 @@ def growth(
     """
     if layers is not None:
         whole("a number of layers", layers, 1)
+    clock = Clock(time_limit)
     looped = pattern.with_self_loops() if flag("residual", residual) else pattern
     grows = residual or is_self_attending(pattern)
     if layers is None and not grows:
-        layers = hop_count(pattern, memory_limit=memory_limit, engine=engine).s
+        layers = hop_count(pattern, time_limit=time_limit, memory_limit=memory_limit, engine=engine).s
         layers = layers or max(SHOWN_LAYERS, 2 * pattern.p)
     kernels = choose_kernels(engine, pattern.connections * pattern.n / 64)
     least: list[int] = []
@@ -150,10 +155,12 @@ def growth(
         least.append(smallest)
         total.append(together)
         settled = smallest == pattern.n or (len(total) > pattern.p and together == total[-1 - pattern.p])
-        if len(least) == layers or (layers is None and settled):
+        done = len(least) == layers or (layers is None and settled)
+        stopped = not done and clock.passed
+        if done or stopped:
             break
     mean = tuple(together / pattern.n for together in total)
-    return Growth(tuple(least), mean, least[-1] == pattern.n, residual)
+    return Growth(tuple(least), mean, least[-1] == pattern.n, residual, stopped)
 
 
 def _sizes(pattern: SparsityPattern, kernels: Kernels, memory_limit: int) -> Iterator[tuple[int, int]]:

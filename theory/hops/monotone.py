@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,7 +108,7 @@ def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock)
     if bounds.never is not None:
         return never(bounds.never, "searches")
     if bounds.met:
-        return exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot)
+        return _searched(bounds)
     search = (time.monotonic() - began) / bounds.searches
     keys, queries = bounds.open_keys, bounds.open_queries
     if columns is not None:
@@ -122,7 +123,7 @@ def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock)
         clock.say("searching from the tokens left open")
         by_key = keys.size <= queries.size
         done = bounds.search_each(keys if by_key else queries, clock, by_key=by_key)
-        return exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot) if done else _left_open(bounds)
+        return _searched(bounds) if done else _left_open(bounds)
     if by_block > OVERRUN * clock.left:
         return _left_open(bounds, by_block)
     clock.say("following the keys left open")
@@ -134,12 +135,17 @@ def count_far(bounds: Bounds, columns: Columns | None, width: int, clock: Clock)
     return exactly(bounds.lower, bounds.unseen, "bit columns", bounds.pivot)
 
 
+def _searched(bounds: Bounds) -> HopCount:
+    """Answer with bounds that meet."""
+    return replace(exactly(bounds.lower, bounds.unseen, "searches", bounds.pivot), relays=bounds.relays)
+
+
 def _left_open(bounds: Bounds, seconds: float = 0.0) -> HopCount:
     """Answer with bounds that do not meet."""
     reason = "the bounds do not meet within the time limit"
     if seconds:
         reason = f"the bounds do not meet, and the exact count would take about {seconds:.0f} s"
-    return between(bounds.lower, bounds.upper, bounds.unseen, bounds.pivot, reason)
+    return replace(between(bounds.lower, bounds.upper, bounds.unseen, bounds.pivot, reason), relays=bounds.relays)
 
 
 def block_width(n: int, most: int, memory_limit: int) -> int:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theory.verdicts import Answer
 
-__all__ = ["ClaimedHops", "Growth", "HopCount", "Pivot", "Unseen", "between", "exactly", "never", "undecided"]
+__all__ = [
+    "ClaimedHops",
+    "Growth",
+    "HopCount",
+    "Pivot",
+    "Relays",
+    "Unseen",
+    "between",
+    "exactly",
+    "never",
+    "undecided",
+]
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,23 @@ class Pivot:
 
 
 @dataclass(frozen=True)
+class Relays:
+    """The tokens whose searches prove an upper bound on s together; to search from them again proves it again.
+
+    Parameters
+    ----------
+    pivots
+        Tokens through which other tokens are bounded.
+    keys, queries
+        Tokens that were followed to all queries, or back to all keys.
+    """
+
+    pivots: tuple[int, ...]
+    keys: tuple[int, ...]
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class HopCount:
     """The answer to Assumption 1.3: whether a finite s has S_k^s = [n] for all k, and the smallest one.
 
@@ -69,6 +97,8 @@ class HopCount:
         How s was settled, in a few words.
     why
         One sentence; tokens from 0.
+    relays
+        The tokens that prove ``upper`` where searches from several did; None if it was proved otherwise.
     """
 
     answer: Answer
@@ -79,6 +109,7 @@ class HopCount:
     pivot: Pivot | None
     method: str
     why: str
+    relays: Relays | None = None
 
 
 @dataclass(frozen=True)
@@ -94,12 +125,15 @@ class Growth:
     residual
         Whether R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, was followed (the residual
         connection), and not the paper's S_k^t (eq. 3). With Assumption 1.1 they are the same.
+    stopped
+        Whether the time limit ended the list before its last layer.
     """
 
     min: tuple[int, ...]
     mean: tuple[float, ...]
     full: bool
     residual: bool
+    stopped: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -9,50 +9,110 @@ from __future__ import annotations
 import math
 import re
 import zipfile
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.masks import DENSE_LIMIT, from_additive_mask, from_boolean_mask
-from theory.patterns import Connections, PatternError, SparsityPattern
-from theory.readers.guard import check_options, check_tokens, regular_file
+from theory.mask_shapes import as_array, check_axis, reading_of
+from theory.masks import DENSE_LIMIT, additive_heads, boolean_heads
+from theory.patterns import PatternError, SparsityPattern
+from theory.readers.float_masks import zero_one
+from theory.readers.graphs import from_edge_index, is_edge_index
+from theory.readers.guard import check_options, check_tokens, regular_file, whole_number
+from theory.readers.heads import HeadPatterns, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["MASK_OPTIONS", "from_array", "read_npy", "read_npz"]
+    from theory.mask_shapes import Axis
 
-MASK_OPTIONS = ("true", "zero", "masked_below")
+__all__ = ["MASK_OPTIONS", "from_array", "from_arrays", "read_npy", "read_npz"]
+
+MASK_OPTIONS = ("true", "zero", "masked_below", "axis", "batch")
 MAGIC = b"\x93NUMPY"
 MAX_MEMBERS = 4096
 
 
-def from_array(array: Any, options: Mapping[str, str]) -> SparsityPattern:
-    """Read a dense mask of which the options say what its entries mean.
+def from_array(array: Any, options: Mapping[str, str]) -> HeadPatterns:
+    """Read a dense mask of which the options say what its entries, and its dimensions, mean.
 
-    ``true=attend`` or ``true=masked`` for booleans and 0/1 integers; ``zero=attend`` for additive floats, with
-    ``masked_below=-10000`` if that constant means masked.
+    ``true=attend`` or ``true=masked`` for booleans, 0/1 integers and exact 0.0/1.0; ``zero=attend`` for additive
+    floats, with ``masked_below=-10000`` if that constant means masked. ``axis=heads`` or ``axis=layers`` for shape
+    (h, n, n); (b, h, n, n) is batch, head, query, key, with ``batch=0`` where the entries of the batch differ.
 
     Raises
     ------
     PatternError
         If nothing, or the wrong thing, is said, or the array is no such mask.
     """
-    dtype = np.asarray(array).dtype
-    if dtype.kind not in "biuf":
-        raise PatternError(f"a mask holds booleans, integers 0 and 1, or floats, not {dtype}")
-    if dtype.kind == "f":
-        if "true" in options or options.get("zero") != "attend":
+    given = as_array(array)
+    if given.dtype.kind not in "biuf":
+        raise PatternError(f"a mask holds booleans, integers 0 and 1, or floats, not {given.dtype}")
+    if given.dtype.kind in "iu" and given.ndim == 2 and 2 in given.shape and given.shape[0] != given.shape[1]:
+        raise PatternError(
+            f"integers of shape {given.shape} are no mask; an edge index, (2, edges), is read from a .npy file"
+        )
+    rest = dict(options)
+    axis, batch = _dimensions(rest)
+    if given.dtype.kind == "f" and "true" in rest:
+        given = zero_one(given)
+    if given.dtype.kind == "f":
+        if rest.pop("zero", None) != "attend":
             raise PatternError(
-                "a float array is an additive mask, which must say that zero means attend: add ?zero=attend (and"
-                " make a 0.0/1.0 mask boolean first)"
+                "a float array must say what it means: add ?zero=attend for an additive mask, ?true=attend for one"
+                " of exact 0.0 and 1.0"
             )
-        return from_additive_mask(array, zero_means="attend", **_bound(options))
-    said = options.get("true")
-    if said not in ("attend", "masked") or len(options) > 1:
-        one = "True" if dtype.kind == "b" else "1"
-        raise PatternError(f"a mask must say what {one} means: add ?true=attend or ?true=masked")
-    return from_boolean_mask(array, true_means="attend" if said == "attend" else "masked")
+        heads = additive_heads(given, axis=axis, batch=batch, **_bound(rest))
+    else:
+        said = rest.pop("true", None)
+        if said not in ("attend", "masked") or rest:
+            one = "True" if given.dtype.kind == "b" else "1"
+            raise PatternError(f"a mask must say what {one} means: add ?true=attend or ?true=masked")
+        heads = boolean_heads(given, attends=said == "attend", axis=axis, batch=batch)
+    return HeadPatterns(tuple(heads), reading_of(given.shape, axis, batch))
+
+
+def from_arrays(
+    names: Sequence[str], read: Callable[[str], Any], flat: bool, options: Mapping[str, str]
+) -> HeadPatterns:
+    """Read several dense masks as the layers of one cycle; ``axis=heads`` makes them heads of one layer.
+
+    Parameters
+    ----------
+    names, read
+        What the arrays are called, and what returns one; one at a time is held.
+    flat
+        Whether all have shape (n, n), so that `axis` speaks of the list. Else it speaks of each array.
+    options
+        As in `from_array`.
+
+    Raises
+    ------
+    PatternError
+        As `from_array`, naming the array.
+    """
+    rest = dict(options)
+    axis = check_axis(rest.pop("axis", None)) if flat else None
+    parts: dict[str, HeadPatterns] = {}
+    for name in names:
+        try:
+            parts[name] = from_array(read(name), rest)
+        except PatternError as error:
+            raise PatternError(f"array {name!r}: {error}") from error
+    what = "heads of one layer" if axis == "heads" else "layers of one cycle"
+    listed = ", ".join(names) if len(names) < 5 else f"{names[0]} .. {names[-1]}"
+    note = f"the {len(names)} arrays {listed} are read as the {what}"
+    if axis == "heads":
+        return HeadPatterns(tuple(part.only() for part in parts.values()), (note,))
+    cycle = joined(list(parts.values()))
+    return replace(cycle, notes=(note, *cycle.notes)) if len(names) > 1 else cycle
+
+
+def _dimensions(options: dict[str, str]) -> tuple[Axis | None, int | None]:
+    """Take the options axis and batch out of `options`."""
+    axis, batch = options.pop("axis", None), options.pop("batch", None)
+    return check_axis(axis), None if batch is None else whole_number("batch", batch)
 
 
 def _bound(options: Mapping[str, str]) -> dict[str, float]:
@@ -64,8 +124,8 @@ def _bound(options: Mapping[str, str]) -> dict[str, float]:
         raise PatternError(f"masked_below must be a number, got {options['masked_below']!r}") from error
 
 
-def read_npy(path: str, options: Mapping[str, str]) -> SparsityPattern:
-    """Read a dense mask of shape (n, n) or (p, n, n); see `from_array` for what the options must say.
+def read_npy(path: str, options: Mapping[str, str]) -> HeadPatterns:
+    """Read a dense mask, see `from_array`, or integers of shape (2, edges), see `from_edge_index`.
 
     The file is mapped, not loaded: memory follows the connections.
 
@@ -74,17 +134,20 @@ def read_npy(path: str, options: Mapping[str, str]) -> SparsityPattern:
     PatternError
         If the file is over 2 GiB, truncated, no .npy file, holds objects, or is no mask with stated polarity.
     """
-    check_options(options, MASK_OPTIONS, "a .npy mask")
     size = regular_file(path, DENSE_LIMIT + 2**16)
     with open(path, "rb") as file:
-        shape = _check_header(file, size)
+        shape, kind = _check_header(file, size)
     if 0 in shape:
         raise PatternError(f"the array of shape {shape} is empty: a pattern needs at least one token")
-    return from_array(np.load(path, mmap_mode="r", allow_pickle=False), options)
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if kind in "iu" and is_edge_index(shape, options):
+        return from_edge_index(array, options)
+    check_options(options, MASK_OPTIONS, "a .npy mask")
+    return from_array(array, options)
 
 
-def read_npz(path: str, options: Mapping[str, str]) -> SparsityPattern:
-    """Read a sparse matrix saved by ``scipy.sparse.save_npz``, or dense masks, one a pattern, ordered by name.
+def read_npz(path: str, options: Mapping[str, str]) -> HeadPatterns:
+    """Read a sparse matrix saved by ``scipy.sparse.save_npz``, or dense masks, one a layer, ordered by name.
 
     In a sparse matrix an entry (k, j) that is not 0 means that query k attends to key j. Dense masks need the
     options of `from_array`; names are ordered with their numbers as numbers, arr_2 before arr_10.
@@ -98,27 +161,22 @@ def read_npz(path: str, options: Mapping[str, str]) -> SparsityPattern:
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         _check_members(members)
+        shapes = {}
         for member in members:
             with archive.open(member) as stream:
-                _check_header(stream, member.file_size, member.filename)
-        names = sorted((member.filename for member in members), key=_natural)
-        if not {"format.npy", "shape.npy", "data.npy"} <= set(names):
-            return _from_members(archive, names, options)
+                shapes[member.filename], _ = _check_header(stream, member.file_size, member.filename)
+        if not {"format.npy", "shape.npy", "data.npy"} <= set(shapes):
+            check_options(options, MASK_OPTIONS, "a .npz of masks")
+            flat = len(shapes) > 1 and all(len(shape) == 2 for shape in shapes.values())
+            names = [name.removesuffix(".npy") for name in sorted(shapes, key=_natural)]
+            return from_arrays(names, lambda name: _member(archive, name), flat, options)
     check_options(options, (), "a sparse matrix, whose stored entries attend")
-    return _from_sparse(path)
+    return HeadPatterns((_from_sparse(path),))
 
 
-def _from_members(archive: zipfile.ZipFile, names: list[str], options: Mapping[str, str]) -> SparsityPattern:
-    check_options(options, MASK_OPTIONS, "a .npz of masks")
-    layers: list[Connections] = []
-    for name in names:
-        with archive.open(name) as stream:
-            array = np.lib.format.read_array(stream, allow_pickle=False)
-        try:
-            layers.extend(from_array(array, options).layers)
-        except PatternError as error:
-            raise PatternError(f"array {name.removesuffix('.npy')!r}: {error}") from error
-    return SparsityPattern(tuple(layers))
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    with archive.open(f"{name}.npy") as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _from_sparse(path: str) -> SparsityPattern:
@@ -127,7 +185,7 @@ def _from_sparse(path: str) -> SparsityPattern:
     from theory.conversions import from_scipy
 
     matrix: Any = load_npz(path)
-    check_tokens(max(matrix.shape))
+    check_tokens(max(matrix.shape), matrix.nnz)
     return from_scipy(matrix)
 
 
@@ -150,8 +208,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(piece), "") if place % 2 else (0, piece) for place, piece in enumerate(pieces)]
 
 
-def _check_header(stream: IO[bytes], size: int, name: str = "the array") -> tuple[int, ...]:
-    """Return the shape of an array; refuse objects, and other bytes than it needs. Only the header is read."""
+def _check_header(stream: IO[bytes], size: int, name: str = "the array") -> tuple[tuple[int, ...], str]:
+    """Return the shape of an array and the kind of its entries, from its header, checked against `size`."""
     start = stream.read(len(MAGIC) + 2)
     if not start.startswith(MAGIC):
         raise PatternError(f"{name} is not in NumPy's .npy format (pickled data is never loaded)")
@@ -174,4 +232,4 @@ def _check_header(stream: IO[bytes], size: int, name: str = "the array") -> tupl
         raise PatternError(f"{name} is truncated: shape {shape} needs {promised} bytes, there are {held}")
     if held > promised:
         raise PatternError(f"{name} has {held - promised} bytes too many behind its {promised} bytes of data")
-    return shape
+    return shape, dtype.kind

@@ -11,6 +11,7 @@ from theory.families.local import causal_part
 from theory.families.rows import admit
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.blocks import expand_blocks
+from theory.readers.config_fields import told
 from theory.readers.config_layers import full, near, sliding
 from theory.readers.heads import MAX_LAYERS
 
@@ -31,8 +32,11 @@ def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
     kinds = fields.names("attention_layers")
     if kinds is None:
         kinds = _expanded(fields.need("attention_types"))
+    elif fields.get("attention_types") is not None and kinds != _expanded(fields.get("attention_types")):
+        raise PatternError("attention_layers and attention_types say different things: leave one out")
     if not kinds or any(kind not in ("global", "local") for kind in kinds):
-        raise PatternError(f"attention_layers must be a list of 'global' and 'local', got {kinds!r}")
+        raise PatternError(f"attention_layers must be a list of 'global' and 'local', got {told(kinds)}")
+    fields.check_layers("attention_layers", len(kinds), "num_layers")
     made = {}
     if "global" in kinds:
         made["global"] = full(n, causal=True)
@@ -41,15 +45,23 @@ def gpt_neo_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
     return [made[kind] for kind in kinds]
 
 
-def _expanded(types: Any) -> list[Any]:
+def _expanded(types: Any) -> list[str]:
     """Expand GPT-Neo's ``[[["global", "local"], 12]]``, as its configuration class does."""
-    try:
-        counted = [(list(names), int(times)) for names, times in types]
-    except (TypeError, ValueError) as error:
-        raise PatternError(f"attention_types must look like [[['global', 'local'], 12]], got {types!r}") from error
-    if sum(len(names) * max(times, 1) for names, times in counted) > MAX_LAYERS:
-        raise PatternError(f"attention_types names more than {MAX_LAYERS} layers")
-    return [kind for names, times in counted for kind in names * times]
+    kinds: list[str] = []
+    for item in types if isinstance(types, (list, tuple)) else [types]:
+        if not (
+            isinstance(item, (list, tuple)) and len(item) == 2 and _are_words(item[0]) and type(item[1]) is int
+        ):
+            raise PatternError(f"attention_types must look like [[['global', 'local'], 12]], got {told(types)}")
+        names, times = item
+        if len(kinds) + len(names) * max(times, 1) > MAX_LAYERS:
+            raise PatternError(f"attention_types names more than {MAX_LAYERS} layers")
+        kinds.extend([*names] * times)
+    return kinds
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value)
 
 
 def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | None) -> list[Connections]:
@@ -61,12 +73,15 @@ def longformer_layers(fields: Fields, n: int, global_tokens: Sequence[int] | Non
     places = list(global_tokens or ())
     given = fields.need("attention_window")
     windows = given if isinstance(given, (list, tuple)) else [given]
+    if isinstance(given, (list, tuple)):
+        count = "encoder_layers" if fields.model_type == "led" else "num_hidden_layers"
+        fields.check_layers("attention_window", len(given), count)
     made: dict[Any, Connections] = {}
     for window in windows:
         if isinstance(window, bool) or not isinstance(window, int) or window < 2 or window % 2:
-            raise PatternError(f"attention_window must be even and at least 2, in every layer, got {window!r}")
+            raise PatternError(f"attention_window must be even and at least 2, in every layer, got {told(window)}")
         if window not in made:
-            made[window] = longformer(n, window=window // 2, globals_=places).layers[0]
+            made[window] = longformer(n, window=min(window // 2, n), globals_=places).layers[0]
     return [made[window] for window in windows]
 
 
@@ -77,9 +92,9 @@ def bigbird_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
     block size does not divide n.
     """
     block, random = fields.number("block_size"), fields.number("num_random_blocks", 0)
-    kind, decoder = fields.need("attention_type"), bool(fields.get("is_decoder", False))
+    kind, decoder = fields.need("attention_type"), fields.flag("is_decoder")
     if kind not in ("block_sparse", "original_full"):
-        raise PatternError(f"attention_type must be block_sparse or original_full, got {kind!r}")
+        raise PatternError(f"attention_type must be block_sparse or original_full, got {told(kind)}")
     if kind == "original_full" or n <= (5 + 2 * random) * block:
         return [full(n, causal=decoder)]
     if decoder:
@@ -91,6 +106,8 @@ def bigbird_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conn
 def longt5_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
     """LongT5's encoder with local attention: |k - j| <= local_radius."""
     kind = fields.need("encoder_attention_type")
+    if kind not in ("local", "transient-global"):
+        raise PatternError(f"encoder_attention_type must be local or transient-global, got {told(kind)}")
     if kind != "local":
         raise PatternError(
             f"a LongT5 encoder with {kind} attention also attends to summaries of blocks of tokens, which are no"
@@ -101,16 +118,17 @@ def longt5_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Conne
 
 def reformer_layers(fields: Fields, n: int, _: Sequence[int] | None) -> list[Connections]:
     """Reformer's local layers: one's chunk, and those before and after it, wrapping round at both ends."""
-    fields.need("attn_layers")
-    kinds = fields.names("attn_layers") or []
+    kinds = fields.names("attn_layers")
+    if kinds is None:
+        kinds = list(fields.need("attn_layers") or ())
     if "lsh" in kinds:
         raise PatternError(
             f"layer {kinds.index('lsh')} is lsh attention, whose buckets are hashed from the input: give the"
             " buckets of one input to theory.families.reformer instead"
         )
     if not kinds or set(kinds) != {"local"}:
-        raise PatternError(f"attn_layers must be a list of 'local' and 'lsh', got {kinds!r}")
-    size, decoder = fields.number("local_attn_chunk_length"), bool(fields.get("is_decoder", False))
+        raise PatternError(f"attn_layers must be a list of 'local' and 'lsh', got {told(kinds)}")
+    size, decoder = fields.number("local_attn_chunk_length"), fields.flag("is_decoder")
     if n <= size:
         return [full(n, causal=decoder)]
     before, after = fields.number("local_num_chunks_before", 0), fields.number("local_num_chunks_after", 0)

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING
 
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.arrays import read_npy, read_npz
-from theory.readers.graphml import read_graphml
+from theory.readers.edges import read_adjlist, read_edges
+from theory.readers.graphml import read_gml, read_graphml
 from theory.readers.guard import reading
+from theory.readers.heads import HeadPatterns
 from theory.readers.lists import read_json
-from theory.readers.tables import read_edges, read_mtx
+from theory.readers.tables import read_mtx
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = ["READERS", "extension", "read_file"]
 
-READERS: dict[str, Callable[[str, Mapping[str, str]], SparsityPattern]] = {
+READERS: dict[str, Callable[[str, Mapping[str, str]], SparsityPattern | HeadPatterns]] = {
     ".json": read_json,
     ".npz": read_npz,
     ".npy": read_npy,
     ".mtx": read_mtx,
     ".graphml": read_graphml,
+    ".gml": read_gml,
+    ".adjlist": read_adjlist,
     ".txt": read_edges,
     ".edges": read_edges,
     ".edgelist": read_edges,
@@ -36,8 +40,10 @@ def extension(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def read_file(path: str, options: Mapping[str, str] | None = None) -> SparsityPattern:
+def read_file(path: str, options: Mapping[str, str] | None = None) -> HeadPatterns:
     """Read the pattern file `path`; `options` say what the file cannot, such as what True means in a mask.
+
+    The option ``head=0`` or ``head=union`` chooses where the heads differ.
 
     Raises
     ------
@@ -50,4 +56,7 @@ def read_file(path: str, options: Mapping[str, str] | None = None) -> SparsityPa
             raise PatternError("is a directory, not a file")
         if reader is None:
             raise PatternError(f"unknown kind of file: the known ones are {', '.join(READERS)}")
-        return reader(path, options or {})
+        rest = dict(options or {})
+        head = rest.pop("head", None)
+        read = reader(path, rest)
+        return (read if isinstance(read, HeadPatterns) else HeadPatterns((read,))).chosen(head)

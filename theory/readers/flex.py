@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from theory.masks import collect_rows, row_blocks
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.guard import one_line
 from theory.readers.heads import HeadPatterns
+from theory.readers.signatures import is_function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +38,7 @@ def is_mask_mod(value: object) -> bool:
     >>> is_mask_mod(lambda b, h, q, k: q >= k), is_mask_mod(lambda q, k: q >= k)
     (True, False)
     """
-    if not callable(value) or isinstance(value, type):
-        return False
-    try:
-        parameters = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.default is one.empty and one.kind in kinds for one in parameters) == 4
+    return is_function_of(value, 4)
 
 
 def from_mask_mod(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from theory.patterns import PatternError, SparsityPattern
@@ -26,6 +26,8 @@ class HeadPatterns:
     ----------
     heads
         One pattern a head, all with the same n and p.
+    notes
+        How the reader read them, a sentence each without its full stop; `check` prints them.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class HeadPatterns:
     """
 
     heads: tuple[SparsityPattern, ...]
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.heads:
@@ -90,15 +93,19 @@ class HeadPatterns:
         Raises
         ------
         PatternError
-            If there is no such head.
+            If there is no such head, or one pattern for all heads, so that there is nothing to choose.
         """
         if head is None:
             return self
+        if len(self.heads) == 1:
+            raise PatternError(
+                f"head={head} chooses among heads, but this has one pattern for all: leave head out"
+            )
         if head == "union":
-            return HeadPatterns((self.union(),))
+            return replace(self, heads=(self.union(),))
         if not (head.isascii() and head.isdigit() and int(head) < len(self.heads)):
             raise PatternError(f"head must be union or one of 0..{len(self.heads) - 1}, got {head!r}")
-        return HeadPatterns((self.heads[int(head)],))
+        return replace(self, heads=(self.heads[int(head)],))
 
 
 def cycled(layers: Sequence[Connections]) -> SparsityPattern:
@@ -123,6 +130,8 @@ def cycled(layers: Sequence[Connections]) -> SparsityPattern:
 def joined(parts: Sequence[HeadPatterns]) -> HeadPatterns:
     """Return the layers of the parts, in order, as one cycle; a part with one head for all stands for every head.
 
+    The notes of the parts follow each other, equal ones once.
+
     Raises
     ------
     PatternError
@@ -139,9 +148,8 @@ def joined(parts: Sequence[HeadPatterns]) -> HeadPatterns:
         if len(part.heads) not in (1, most):
             raise PatternError(f"part {number} has {len(part.heads)} heads, another {most}: make all equal")
     spread = [part.heads * (most // len(part.heads)) for part in parts]
-    return HeadPatterns(
-        tuple(
-            SparsityPattern(tuple(layer for pattern in patterns for layer in pattern.layers))
-            for patterns in zip(*spread, strict=True)
-        )
+    heads = tuple(
+        SparsityPattern(tuple(layer for pattern in patterns for layer in pattern.layers))
+        for patterns in zip(*spread, strict=True)
     )
+    return HeadPatterns(heads, tuple(dict.fromkeys(note for part in parts for note in part.notes)))

@@ -1,7 +1,8 @@
 """Hugging Face configurations, from a local config.json, a dict or a config object: the attention of every layer.
 
-What a field means was read from the models of transformers 5.24. Text tokens without padding are meant; of an
-encoder-decoder model, the self-attention of the encoder. Nothing is downloaded.
+What a field means, and what a model fills in for one that is left out, was read from transformers 5.24, which is
+not needed. Text tokens without padding are meant; of an encoder-decoder model, the self-attention of the encoder.
+Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from theory.families.rows import whole
 from theory.patterns import PatternError, SparsityPattern
 from theory.readers.config_fields import Fields
-from theory.readers.config_layers import full, sliding, typed_layers
+from theory.readers.config_files import refuse_deepspeed
+from theory.readers.config_layers import typed_layers, window_layers
 from theory.readers.config_models import (
     bigbird_layers,
     gpt_neo_layers,
@@ -21,8 +23,9 @@ from theory.readers.config_models import (
     longt5_layers,
     reformer_layers,
 )
-from theory.readers.guard import check_tokens, regular_file
-from theory.readers.heads import cycled
+from theory.readers.config_unread import refuse_computed
+from theory.readers.guard import check_tokens, one_line, regular_file
+from theory.readers.heads import HeadPatterns, cycled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +45,7 @@ MODELS: dict[str, Callable[[Fields, int, Sequence[int] | None], list[Connections
     "longt5": longt5_layers,
     "reformer": reformer_layers,
 }
+"""Models with sparse attention of their own."""
 
 INPUT_DEPENDENT = {
     "nystromformer": "its landmarks are means over the tokens",
@@ -52,7 +56,7 @@ INPUT_DEPENDENT = {
     "fnet": "it mixes tokens by a Fourier transform, without attention",
 }
 
-ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "starcoder2")
+ALL_SLIDING = ("ministral3", "mistral", "mixtral", "phi3", "phimoe", "qwen3_moe", "starcoder2")
 """Decoders in which sliding_window, where it is set, holds in every layer, whatever layer_types say."""
 
 
@@ -63,8 +67,8 @@ def is_config(value: object) -> bool:
 
 def read_config(
     path: str, n: int, *, global_tokens: Sequence[int] | None = None, causal: bool | None = None
-) -> SparsityPattern:
-    """Read a config.json, or the one in a folder; see `from_config`.
+) -> HeadPatterns:
+    """Read a config.json, or the one in a folder, with a note of what the model fills in; see `from_config`.
 
     Raises
     ------
@@ -76,11 +80,15 @@ def read_config(
     with open(place, encoding="utf-8") as file:
         try:
             raw = json.load(file)
-        except ValueError as error:
-            raise PatternError(f"is no JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise PatternError(f"is no JSON: {one_line(error)}") from error
     if not isinstance(raw, dict):
         raise PatternError("a model configuration is a JSON object")
-    return from_config(raw, n, global_tokens=global_tokens, causal=causal)
+    if "model_type" not in raw:
+        refuse_deepspeed(raw, str(n))
+    pattern, fields = _read(raw, n, global_tokens, causal)
+    left = f"the file leaves to the defaults of {fields.model_type}: {', '.join(fields.filled)}"
+    return HeadPatterns((pattern,), (left,) if fields.filled else ())
 
 
 def from_config(
@@ -93,8 +101,8 @@ def from_config(
     config
         A dict, as in config.json, or a config object of transformers. Known are GPT-Neo (attention_layers),
         Longformer and LED (attention_window), BigBird (evaluation mode: no random blocks), LongT5 (local),
-        Reformer (local layers), ModernBERT, and every decoder with layer_types, sliding_window,
-        attention_chunk_size.
+        Reformer (local layers), ModernBERT, the decoders of `theory.readers.config_types`, and every other one
+        that lists its layer_types.
     n
         Tokens.
     global_tokens
@@ -105,8 +113,8 @@ def from_config(
     Raises
     ------
     PatternError
-        If the model is unknown, a field is missing (transformers, where installed, fills in defaults), a layer is
-        no attention, or what it attends to depends on the input.
+        If the model is unknown, a field is missing or of the wrong type, a layer is no attention, or what it
+        attends to depends on the input.
 
     Examples
     --------
@@ -114,10 +122,18 @@ def from_config(
     >>> from_config(config, 4).to_lists()[1]
     [[0], [0, 1], [1, 2], [2, 3]]
     """
+    return _read(config, n, global_tokens, causal)[0]
+
+
+def _read(
+    config: Any, n: int, global_tokens: Sequence[int] | None, causal: bool | None
+) -> tuple[SparsityPattern, Fields]:
+    """Return the pattern, and the fields of the model that was read, with what its defaults filled in."""
     n = whole("n", n, 1)
     check_tokens(n)
     fields = Fields.of(config).text(MODELS)
     model = fields.model_type
+    refuse_computed(fields)
     if model in INPUT_DEPENDENT:
         raise PatternError(f"a {model} has no fixed sparsity pattern: {INPUT_DEPENDENT[model]}")
     if model in MODELS:
@@ -125,16 +141,10 @@ def from_config(
             raise PatternError(f"the configuration of a {model} says itself what is causal: leave causal out")
         if global_tokens is not None and model not in ("longformer", "led"):
             raise PatternError(f"a {model} takes no global tokens")
-        return cycled(MODELS[model](fields, n, global_tokens))
+        return cycled(MODELS[model](fields, n, global_tokens)), fields
     if global_tokens is not None:
         raise PatternError(f"a {model} takes no global tokens")
     if model in ALL_SLIDING:
-        window = fields.need("sliding_window")
-        kind = "full_attention" if window is None else "sliding_attention"
-        if set(fields.names("layer_types") or [kind]) != {kind}:
-            raise PatternError(
-                f"a {model} has {kind} in every layer and ignores layer_types: leave them out, or name the model"
-                " whose layers differ (ministral)"
-            )
-        return cycled([full(n, causal=True) if window is None else sliding(n, window, causal=True)])
-    return cycled(typed_layers(fields, n, causal))
+        used = model != "qwen3_moe" or fields.flag("use_sliding_window")
+        return cycled(window_layers(fields, n, used=used)), fields
+    return cycled(typed_layers(fields, n, causal)), fields

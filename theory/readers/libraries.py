@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING
 
 from theory.patterns import PatternError
 from theory.readers.guard import check_options
 from theory.readers.heads import HeadPatterns
-from theory.readers.modules import argument, call, module_object
+from theory.readers.modules import MODULE, argument, call, module_object
+from theory.readers.signatures import is_function_of, takes, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,11 +25,12 @@ def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatte
     kind
         One of `LIBRARIES`.
     place
-        ``flex``, ``layout``: module:name. ``hf``: a config.json. ``flash``: left,right.
+        ``flex``, ``layout``: module:name. ``hf``: a config.json, or module:name. ``flash``: left,right.
     options
         ``n``, the number of tokens; ``head=0`` or ``head=union``, where heads may differ. Further:
 
-        * ``flex``: ``heads``, ``batch``; anything else is an argument of a function that makes the mask_mod.
+        * ``flex``: ``heads``, ``batch``; anything else is a default argument of the mask_mod to be set, or an
+          argument of a function that makes the mask_mod.
         * ``hf``: ``global=0,5`` (positions), ``causal=true``.
         * ``layout``: ``causal``, ``seed``; anything else is an argument of the class or function.
         * ``flash``: ``causal=true``, by which the right side is 0.
@@ -48,17 +50,20 @@ def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatte
 
 def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
     from theory.readers.block_masks import from_block_mask, is_block_mask
-    from theory.readers.flex import from_mask_mod, is_mask_mod
+    from theory.readers.flex import from_mask_mod
 
     heads = _number("heads", options.pop("heads")) if "heads" in options else None
     batch = _number("batch", options.pop("batch")) if "batch" in options else None
     arguments = {name: argument(text) for name, text in options.items()}
     with module_object(place) as target:
-        if not is_block_mask(target) and (arguments or not is_mask_mod(target)):
-            takes_n = n is not None and callable(target) and "n" in _parameters(target)
-            target = call(target, {**arguments, "n": n} if takes_n else arguments) if callable(target) else target
-        elif arguments:
-            raise PatternError(f"a BlockMask takes no {', '.join(arguments)}")
+        if is_block_mask(target):
+            if arguments:
+                raise PatternError(f"a BlockMask takes no {', '.join(arguments)}")
+        elif is_function_of(target, 4, arguments):
+            target = with_options(target, 4, arguments)
+        elif callable(target):
+            with_n = n is not None and takes(target, "n")
+            target = call(target, {**arguments, "n": n} if with_n else arguments)
         if is_block_mask(target):
             return from_block_mask(target, n, heads=heads, batch=batch)
         if n is None:
@@ -66,21 +71,19 @@ def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
         return from_mask_mod(target, n, heads=heads, batch=batch or 0)
 
 
-def _parameters(target: Any) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(target).parameters)
-    except (TypeError, ValueError):
-        return ()
-
-
 def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
-    from theory.readers.huggingface import read_config
+    from theory.readers.huggingface import from_config, is_config, read_config
 
     check_options(options, ("global", "causal"), "a Hugging Face configuration (with n, head)")
     places = options.get("global")
     tokens = None if places is None else [_number("global", one) for one in places.split(",") if one]
     causal = _flag("causal", options["causal"]) if "causal" in options else None
-    return HeadPatterns((read_config(place, n or 0, global_tokens=tokens, causal=causal),))
+    if MODULE.fullmatch(place) and not os.path.exists(place):
+        with module_object(place) as target:
+            if not is_config(target):
+                raise PatternError(f"{type(target).__name__} is no configuration object of transformers")
+            return HeadPatterns((from_config(target, n or 0, global_tokens=tokens, causal=causal),))
+    return read_config(place, n or 0, global_tokens=tokens, causal=causal)
 
 
 def _layout(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from theory.patterns import Connections, PatternError, SparsityPattern
+from theory.readers.config_files import refuse_configuration
 from theory.readers.guard import check_options, regular_file
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ def read_json(path: str, options: Mapping[str, str]) -> SparsityPattern:
     """
     import json
 
-    check_options(options, (), "a JSON file")
     regular_file(path, JSON_LIMIT)
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -50,6 +51,9 @@ def read_json(path: str, options: Mapping[str, str]) -> SparsityPattern:
         raise PatternError(f"is not UTF-8 text: {error}") from error
     except json.JSONDecodeError as error:
         raise PatternError(f"is not complete JSON: {error}") from error
+    if isinstance(content, dict) and "attends" not in content:
+        refuse_configuration(content, path, options.get("n"))
+    check_options(options, (), "a JSON file")
     if isinstance(content, list):
         return from_key_lists(content)
     if isinstance(content, dict):
@@ -143,7 +147,8 @@ def _layer(rows: list[Any] | tuple[Any, ...], number: int, first: int) -> Connec
             _refuse(keys, n, first, f"pattern {number}, token {query}")
         distinct = sorted(set(keys))
         if len(distinct) < len(keys):
-            twice = next(key for key in distinct if keys.count(key) > 1)
+            ordered = sorted(keys)
+            twice = next(key for key, after in pairwise(ordered) if key == after)
             raise PatternError(
                 f"pattern {number}, token {query}: key {twice} is repeated; each token lists its distinct keys (a"
                 " 0/1 mask belongs in a .npy file, with what 1 means)"

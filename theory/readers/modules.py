@@ -14,6 +14,7 @@ from theory.patterns import PatternError, SparsityPattern
 from theory.readers.arrays import MASK_OPTIONS, from_array
 from theory.readers.guard import check_tokens, one_line
 from theory.readers.lists import from_key_lists
+from theory.readers.signatures import parameters, takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,13 +34,17 @@ class MissingModuleError(PatternError):
 def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
     """Import a module, from the current directory too, call its callable and read what that returns.
 
+    What a library's own form reads, and a mask function of (query, key), is read as it is.
+
     Parameters
     ----------
     source
         ``package.module:name``; a name that is no callable is read as it is.
     options
-        Keyword arguments of the callable, read as int, float, bool or else str; except ``true``, ``zero`` and
-        ``masked_below``, which say what the entries of a returned mask mean, and ``head``, which chooses one.
+        Keyword arguments of the callable, read as int, float, bool or else str (n, where it takes none, is for the
+        mask function that it returns); except ``true``, ``zero`` and ``masked_below``, which say what the entries
+        of a returned mask mean, ``axis`` and ``batch``, which say what its dimensions mean (unless they are
+        parameters of the callable), and ``head``, which chooses one.
 
     Raises
     ------
@@ -47,17 +52,26 @@ def read_module(source: str, options: Mapping[str, str]) -> HeadPatterns:
         If importing or calling fails, or the result is nothing that `theory.readers.objects.heads_of` reads.
     """
     from theory.readers.objects import heads_of
+    from theory.readers.own_forms import read_own_form
 
-    meaning = {name: text for name, text in options.items() if name in (*MASK_OPTIONS, "head")}
-    arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
+    read = read_own_form(source, options)
+    if read is not None:
+        return read
     with module_object(source) as target:
+        own = {"axis", "batch"} & {one.name for one in parameters(target) or ()}
+        meaning = {name: text for name, text in options.items() if name in {*MASK_OPTIONS, "head"} - own}
+        arguments = {name: argument(text) for name, text in options.items() if name not in meaning}
+        passed = {name: value for name, value in arguments.items() if name != "n" or takes(target, "n")}
         if callable(target):
-            result = call(target, arguments)
+            result = call(target, passed)
         elif arguments:
             raise PatternError(f"{source.partition(':')[2]} is no callable, so it takes no {', '.join(arguments)}")
         else:
             result = target
-        return heads_of(result, meaning, arguments.get("n"))
+        heads = heads_of(result, meaning, arguments.get("n"))
+    if len(passed) < len(arguments) and heads.heads[0].n != arguments["n"]:
+        raise PatternError(f"it has {heads.heads[0].n} tokens and takes no n={arguments['n']}: leave n out")
+    return heads
 
 
 @contextmanager
@@ -103,7 +117,7 @@ def from_object(value: Any, options: Mapping[str, str], n: object = None) -> Spa
     if _is_a(value, "networkx", "Graph"):
         return _without_options(from_networkx(value), options)
     if hasattr(value, "__array__"):
-        return from_array(value, options)
+        return from_array(value, options).only()
     if callable(value):
         if not isinstance(n, int) or isinstance(n, bool):
             raise PatternError("a mask function does not know the number of tokens: add n, as in ?n=64")

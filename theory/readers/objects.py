@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from theory.patterns import PatternError, SparsityPattern
+from theory.readers.arrays import from_array, from_arrays
 from theory.readers.heads import HeadPatterns, joined
 from theory.readers.modules import from_object
 from theory.readers.torch_masks import is_tensor, tensor_to_array
@@ -38,13 +39,24 @@ def heads_of(value: Any, options: Mapping[str, str] | None = None, n: object = N
     head = meaning.pop("head", None)
     heads = _from_library(value, n)
     if heads is None:
-        array = is_tensor(value) and type(value).__name__ != "CausalBias"
-        heads = HeadPatterns((from_object(tensor_to_array(value) if array else value, meaning, n),))
+        heads = _from_masks(value, meaning) or HeadPatterns((from_object(value, meaning, n),))
     elif meaning:
         raise PatternError(
             f"{', '.join(meaning)} says what the entries of a mask mean, which this object says itself"
         )
     return heads.chosen(head)
+
+
+def _from_masks(value: Any, meaning: Mapping[str, str]) -> HeadPatterns | None:
+    """Read a dense mask, or a list of them; None for anything else."""
+    several = isinstance(value, (list, tuple))
+    masks = [tensor_to_array(one) if is_tensor(one) else one for one in (value if several else [value])]
+    if not masks or not all(hasattr(mask, "__array__") and getattr(mask, "ndim", 0) >= 2 for mask in masks):
+        return None
+    if not several:
+        return from_array(masks[0], meaning)
+    flat = all(mask.ndim == 2 for mask in masks)
+    return from_arrays(list(map(str, range(len(masks)))), lambda name: masks[int(name)], flat, meaning)
 
 
 def _from_library(value: Any, n: object) -> HeadPatterns | None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from theory.readers.heads import HeadPatterns
 
-__all__ = ["read_heads", "read_source"]
+__all__ = ["read_heads", "read_source", "source_files"]
 
 FORMS = (
     "a source is a family (star:n=16,w=1), a file ({}), a library's own form (flex:module:mask_mod?n=64,"
@@ -33,6 +33,8 @@ def read_source(source: str) -> SparsityPattern:
         ``module:callable?n=64``. Sources joined with ``+`` give the layers of one cycle, ``a.npz+b.npz``. ``%2B``,
         ``%26`` and the like stand for reserved characters in the value of an option.
 
+    The notes on how it was read are logged as warnings, which go to standard error; `read_heads` returns them.
+
     Raises
     ------
     PatternError
@@ -45,7 +47,16 @@ def read_source(source: str) -> SparsityPattern:
         ...
     theory.connections.PatternError: no_such_file.json: no such file
     """
-    return read_heads(source).only()
+    heads = read_heads(source)
+    pattern = heads.only()
+    if heads.notes:
+        import logging
+
+        from theory.readers.guard import one_line
+
+        for note in heads.notes:
+            logging.getLogger(__name__).warning("Note: %s: %s.", one_line(source, 100), note)
+    return pattern
 
 
 def read_heads(source: str) -> HeadPatterns:
@@ -66,6 +77,8 @@ def read_heads(source: str) -> HeadPatterns:
     >>> read_heads("flash:1,0?n=3").only().to_lists()
     [[[0], [0, 1], [1, 2]]]
     """
+    from dataclasses import replace
+
     from theory.readers.heads import joined
 
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
@@ -77,7 +90,30 @@ def read_heads(source: str) -> HeadPatterns:
             raise PatternError(
                 f"{parts[0]} has n={n}, {part} has n={heads.heads[0].n}: one cycle of patterns needs one n"
             )
-    return joined(read)
+    if whole:
+        return read[0]
+    named = [
+        replace(heads, notes=tuple(f"{part}: {note}" for note in heads.notes))
+        for part, heads in zip(parts, read, strict=True)
+    ]
+    return joined(named)
+
+
+def source_files(*sources: str) -> list[str]:
+    """Return the files that sources or names of Python objects are read from, as far as their text shows it.
+
+    Examples
+    --------
+    >>> source_files("star:n=16,w=1", "no_such_file.json")
+    []
+    """
+    found = []
+    for source in sources:
+        for part in (source, *source.split("+")):
+            place = part.partition("?")[0]
+            modules = [f"{word.replace('.', '/')}.py" for word in place.split(":")]
+            found += [name for name in (part, place, *place.split(":"), *modules) if os.path.isfile(name)]
+    return found
 
 
 def _read_one(source: str) -> HeadPatterns:
@@ -92,7 +128,7 @@ def _read_one(source: str) -> HeadPatterns:
     from theory.readers.libraries import LIBRARIES, read_library
 
     if os.path.isfile(source):
-        return HeadPatterns((read_file(source),))
+        return read_file(source)
     if head in LIBRARIES and rest:
         place, mark, query = rest.partition("?")
         with reading(f"{head}:{place}"):
@@ -101,7 +137,7 @@ def _read_one(source: str) -> HeadPatterns:
     if extension(place) in READERS or os.path.exists(place):
         with reading(place):
             options = _options(query, mark)
-        return HeadPatterns((read_file(place, options),))
+        return read_file(place, options)
     from theory.readers.modules import MODULE, MissingModuleError, read_module
 
     if MODULE.fullmatch(place):

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from theory.families.local import causal
-from theory.masks import from_additive_mask, from_boolean_mask
-from theory.patterns import PatternError, SparsityPattern
+from theory.mask_shapes import reading_of
+from theory.masks import additive_heads, boolean_heads
+from theory.patterns import PatternError
 from theory.readers.heads import HeadPatterns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from theory.mask_shapes import Axis
+    from theory.patterns import SparsityPattern
 
 __all__ = ["CONVENTIONS", "from_torch_mask", "is_tensor", "tensor_to_array"]
 
@@ -53,25 +57,32 @@ def tensor_to_array(tensor: Any) -> npt.NDArray[Any]:
 
 
 def from_torch_mask(
-    mask: Any, *, convention: Literal["sdpa", "mha", "additive"] | None = None, masked_below: float = -1e9
+    mask: Any,
+    *,
+    convention: Literal["sdpa", "mha", "additive"] | None = None,
+    masked_below: float = -1e9,
+    batch: int | None = None,
 ) -> HeadPatterns:
     """Read a PyTorch attention mask ``mask[..., query, key]``; the convention must be named.
 
     Parameters
     ----------
     mask
-        Shape (n, n); (h, n, n) with one mask a head, (b, h, n, n) where all b are the same.
+        Shape (n, n); (h, n, n) with one mask a head, as PyTorch broadcasts it (it has no masks with a dimension
+        for layers); (b, h, n, n).
     convention
         One of `CONVENTIONS`: the two boolean ones say the opposite of each other. (PyTorch's CausalBias objects
         say themselves what they are and need none.)
     masked_below
         For "additive": as in `theory.masks.from_additive_mask`.
+    batch
+        The entry of the batch that is read; needed only where the b entries differ.
 
     Raises
     ------
     PatternError
         If no convention is named, the dtype is not the convention's, the mask is not square, or its batch entries
-        differ.
+        differ and `batch` is not said.
 
     Examples
     --------
@@ -88,19 +99,14 @@ def from_torch_mask(
         said = "; ".join(f"{name!r}: {meaning}" for name, meaning in CONVENTIONS.items())
         raise PatternError(f"a torch mask needs its convention named, got {convention!r}. {said}")
     array = tensor_to_array(mask) if is_tensor(mask) else np.asarray(mask)
-    if array.ndim == 4:
-        if (array != array[:1]).any():
-            raise PatternError("the masks of this batch differ: hand over one, mask[0]")
-        array = array[0] if array.shape[0] else array
-    if array.ndim not in (2, 3) or 0 in array.shape:
-        raise PatternError(f"a torch mask has shape (n, n), (h, n, n) or (b, h, n, n), got {array.shape}")
+    axis: Axis | None = "heads" if array.ndim == 3 else None
     if convention == "additive":
-        read = from_additive_mask(array, zero_means="attend", masked_below=masked_below)
+        heads = additive_heads(array, masked_below=masked_below, axis=axis, batch=batch)
     else:
         if array.dtype.kind != "b":
             raise PatternError(f"a boolean mask ({convention}) has dtype bool, this one has {array.dtype}")
-        read = from_boolean_mask(array, true_means="attend" if convention == "sdpa" else "masked")
-    return HeadPatterns(tuple(SparsityPattern((layer,)) for layer in read.layers))
+        heads = boolean_heads(array, attends=convention == "sdpa", axis=axis, batch=batch)
+    return HeadPatterns(tuple(heads), reading_of(array.shape, axis, batch))
 
 
 def _causal_bias(bias: Any) -> SparsityPattern:

@@ -36,7 +36,7 @@ def repair(
     *,
     for_: FunctionClass | str = FunctionClass.ALL,
     theorem: Theorem = "reach",
-    keep_causal: bool = False,
+    keep_causal: bool | None = None,
     layer: int | None = None,
     time_limit: float = 10.0,
 ) -> Repair:
@@ -57,7 +57,8 @@ def repair(
     theorem
         The theorem to satisfy.
     keep_causal
-        Whether a pattern in which no key comes after its query must stay so.
+        Whether a pattern in which no key comes after its query must stay so. None: it must where causal functions
+        are asked for and the pattern is such a one; `why` then says so.
     layer
         The pattern that takes the new connections, from 0; by default the last. Self-loops go where they are
         missing.
@@ -91,11 +92,13 @@ def repair(
         raise PatternError("the paper's Theorem 1 is about all functions: for causal ones ask for --theorem reach")
     deadline = Deadline(seconds(time_limit))
     union = pattern.union
-    if flag("keep_causal", keep_causal):
-        later = np.flatnonzero(union.keys > union.queries)
-        if later.size:
-            query, key = union.queries[later[0]], union.keys[later[0]]
-            raise PatternError(f"the pattern is not causal (token {query} attends to {key}): drop --keep-causal")
+    falling = _falling(union)
+    if keep_causal is not None:
+        flag("keep_causal", keep_causal)
+    rising = keep_causal or (keep_causal is None and for_ is FunctionClass.CAUSAL and falling is None)
+    if keep_causal:
+        if falling is not None:
+            raise PatternError(f"the pattern is not causal ({falling}): drop --keep-causal")
         if for_ is FunctionClass.ALL and pattern.n > 1:
             why = (
                 f"no causal pattern is universal for all functions: token 0 never sees token {pattern.n - 1}, "
@@ -105,9 +108,28 @@ def repair(
     if theorem == "paper":
         edges, lower, path, why = _for_paper(pattern, deadline)
     else:
-        edges, lower, why = _for_reach(union, for_, keep_causal, deadline)
+        edges, lower, why = _for_reach(union, for_, rising, deadline)
         path = None
+    if edges and keep_causal is None:
+        why += _direction(for_, rising, falling)
     return _add(pattern, edges, lower, path, why, number)
+
+
+def _falling(union: Connections) -> str | None:
+    """Say the first connection to a key after its query; None in a causal pattern."""
+    later = np.flatnonzero(union.keys > union.queries)
+    return f"token {union.queries[later[0]]} attends to {union.keys[later[0]]}" if later.size else None
+
+
+def _direction(for_: FunctionClass, rising: bool, falling: str | None) -> str:
+    """Say whether keys after their query were allowed, where the caller left that open."""
+    if rising:
+        return "; the pattern is causal and stays so (--no-keep-causal allows keys after their query)"
+    if falling is None:
+        return "; the pattern does not stay causal, as none is universal for all functions (--for causal)"
+    if for_ is FunctionClass.CAUSAL:
+        return f"; the pattern is not causal ({falling}), so keys after their query are allowed"
+    return ""
 
 
 def _add(

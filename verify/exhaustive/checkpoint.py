@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from constructions.numbers import ProofError
+from theory.files import check_output, write_text
+from theory.patterns import PatternError
 from verify.exhaustive.shard_result import ShardResult
 
 if TYPE_CHECKING:
@@ -158,9 +159,12 @@ class Checkpoint:
     def __init__(self, path: Path, case: SweepCase) -> None:
         self.path = path
         try:
+            check_output(path)
             data = _read(path) if path.exists() else None
+        except PatternError as error:
+            raise ProofError(f"checkpoint {error}") from error
         except OSError as error:
-            raise ProofError(f"cannot read checkpoint {path}: {error.strerror or error}") from error
+            raise ProofError(f"checkpoint {path} cannot be read: {error.strerror or error}") from error
         self.start = Standing.start(case) if data is None else self._standing(case, data)
         self.save(self.start)
 
@@ -195,25 +199,14 @@ class Checkpoint:
 
         Raises
         ------
-        ProofError
+        OutputError
             If it cannot be written; what was there before is unharmed.
         """
         case = standing.case
         head = {"format": FORMAT, "version": VERSION, "key": case.key, "shards": case.shards}
         held = head | standing.as_json()
         text = json.dumps(held | {"checksum": _checksum(held)}, indent=1)
-        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
-        try:
-            try:
-                with draft.open("w", encoding="ascii") as file:
-                    file.write(text + "\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-                draft.replace(self.path)
-            finally:
-                draft.unlink(missing_ok=True)
-        except OSError as error:
-            raise ProofError(f"cannot write checkpoint {self.path}: {error.strerror or error}") from error
+        write_text(self.path, text + "\n")
         self.saved = time.monotonic()
 
 

@@ -6,12 +6,15 @@ A block is regular if every window holds a whole row or none of it, every token 
 to above all others, and 0 <= z~ < c. Then no hardmax meets a tie, and one input's ids differ in the digit of
 weight c^0.
 
+Rows are of 32 bits where c leaves room for sums: a vector holds twice as many numbers, and their maximum is one
+instruction on every processor; that of 64-bit integers is one on AVX-512 only.
+
 All in one file: numba's cache on disk looks at a function's own file only, not at those that it calls.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Rows = npt.NDArray[np.int64]
+    Numbers = npt.NDArray[Any]  # int32 or int64, the same for all rows of a case
     _P = ParamSpec("_P")
     _T = TypeVar("_T")
 
@@ -28,7 +32,7 @@ __all__ = ["NO_GAP", "SPARE", "TOGETHER", "Attended", "Grid", "sweep"]
 
 NO_GAP = 2**62
 TOGETHER = 4  # keys that one pass over a row reduces
-CARRY, HIGH, LOW, EXPECTED, MIXED, LEADS = 0, 0, 1, 2, 3, 4  # spare rows, some in turns
+CARRY, HIGH, LOW, EXPECTED, LEADS = 0, 0, 1, 2, 3  # spare rows, some in turns
 SPARE = LEADS + TOGETHER + 1
 
 
@@ -37,8 +41,10 @@ class Grid(NamedTuple):
 
     levels: int
     block: int
-    starts: Rows  # (n, block), as `form` with the last input repeated up to whole vectors
-    form: Rows  # (block,)
+    limit: int  # below it, sums of two numbers and a digit do not wrap around in the type of the rows
+    starts: Numbers  # (n, block), as `form` with the last input repeated up to whole vectors
+    form: Numbers  # (block,)
+    odd: Numbers  # (block,), 2 i + 1, and 0 for what is repeated
     constants: Rows  # (n + 1,), L last
     weights: Rows  # (n + 1, high entries)
 
@@ -65,7 +71,7 @@ def sweep(
     base: int,
     cycle: int,
     weights: Rows,
-    room: Rows,
+    room: Numbers,
     sums: Rows,
     greatest: Rows,
 ) -> int:
@@ -96,14 +102,12 @@ def sweep(
     constants, ranges = np.empty(n + 1, np.int64), np.empty((n, 2), np.int64)
     fired = np.empty(n, np.bool_)
     record = greatest.copy()
-    top_weight = widest = 0
-    for token in range(n):
-        top_weight += weights[token, count]
+    widest = 0
     for i in range(size):
         widest = i if grid.form[i] > grid.form[widest] else widest
     for number in range(first, first + blocks):
-        _start(number, grid, constants, values, ranges, spare, top_weight)
-        gap = _shift(values, ranges, attended, windows, fired, spare, base)
+        _start(number, grid, constants, values, ranges, spare)
+        gap = _shift(values, ranges, attended, windows, fired, spare, base, grid.limit)
         if gap <= 0:
             return number - first
         for step in range(1, count):
@@ -121,35 +125,43 @@ def sweep(
                     if _carry(digits, best, token, step, base, spare):
                         return number - first
         layer = (count - 1) % cycle
-        wrong = 0
+        wrong, start = 0, number * grid.block
+        top = _numbered(spare[EXPECTED], grid, start)
+        mixed = 0
         for digit in range(count + 1):
             record[digit] = greatest[digit]
         for token in range(n):
             begin, end = attended.starts[layer, token], attended.starts[layer, token + 1]
             if count == 1:
                 _most(values, keys, begin, end, best[0], 0)
-                wrong |= _finish_1(values, token, best, spare, weights[token, 0])
             elif count == 2:
                 _greatest_2(digits, keys, begin, end, best, 0)
-                wrong |= _finish_2(digits, token, best, spare, weights[token, 0], weights[token, 1], base)
             else:
                 _greatest(digits, count, keys, begin, end, best, 0, spare)
-                wrong |= _finish(digits, token, best, spare, weights, base)
             if spare[EXPECTED, widest] >= greatest[count]:  # L is one-to-one: no other input has a greater id
                 _record(digits, token, best, widest, base, record)
+            wrong |= (
+                _finish_2(digits, token, best, spare, base)
+                if count == 2
+                else _finish(digits, token, best, spare, base)
+            )
+            mixed += weights[token, 0] * _numbered(values[token], grid, start) + weights[token, count] * top
+            for digit in range(1, count):
+                mixed += weights[token, digit] * _numbered(best[digit - 1, 0], grid, start)
         if wrong:
             return number - first
         for digit in range(count + 1):
             greatest[digit] = record[digit]
-        sums[0] += _numbered(spare, grid.block, number * grid.block)
+        sums[0] += mixed
         sums[1] = min(sums[1], gap)
     return blocks
 
 
 @_compiled
-def _start(number: int, grid: Grid, constants: Rows, values: Rows, ranges: Rows, spare: Rows, weight: int) -> None:
-    """Write z_k with its ends, L, and the share of L in the fingerprint."""
+def _start(number: int, grid: Grid, constants: Rows, values: Numbers, ranges: Rows, spare: Numbers) -> None:
+    """Write z_k with its ends, and L."""
     n, size = values.shape
+    kind = values.dtype.type
     for row in range(n + 1):
         constants[row] = grid.constants[row]
     for place in range(grid.weights.shape[1] - 1, -1, -1):
@@ -158,29 +170,28 @@ def _start(number: int, grid: Grid, constants: Rows, values: Rows, ranges: Rows,
         for row in range(n + 1):
             constants[row] += grid.weights[row, place] * entry
     for token in range(n):
-        constant = constants[token]
-        least, most = NO_GAP, -NO_GAP
+        constant = kind(constants[token])
+        least = most = kind(grid.starts[token, 0] + constant)
         for i in range(size):
-            value = grid.starts[token, i] + constant
+            value = kind(grid.starts[token, i] + constant)
             values[token, i] = value
             least, most = min(least, value), max(most, value)
         ranges[token, 0], ranges[token, 1] = least, most
-    constant = constants[n]
+    constant = kind(constants[n])
     for i in range(size):
-        value = grid.form[i] + constant
-        spare[EXPECTED, i] = value
-        spare[MIXED, i] = weight * value
+        spare[EXPECTED, i] = grid.form[i] + constant
 
 
 @_compiled
 def _shift(
-    values: Rows,
+    values: Numbers,
     ranges: Rows,
     attended: Attended,
     windows: Rows,
     fired: npt.NDArray[np.bool_],
-    spare: Rows,
+    spare: Numbers,
     base: int,
+    limit: int,
 ) -> int:
     """Apply the selective shifts in place; return the least distance of two tokens, or -1 if not regular."""
     n = values.shape[0]
@@ -203,6 +214,8 @@ def _shift(
         if found < 0:
             continue
         begin, end = attended.starts[layer, found], attended.starts[layer, found + 1]
+        if _reaches(ranges, attended.keys, begin, end, found, factor) >= limit:
+            return -1
         # it lands above the top, and the top, greater than it was and in no window, is above all of the windows
         gap = min(gap, _fire(values, attended.keys, begin, end, found, top, factor, ranges, spare))
         if gap <= 0:
@@ -216,8 +229,17 @@ def _shift(
 
 
 @_compiled
+def _reaches(ranges: Rows, keys: Rows, begin: int, end: int, token: int, factor: int) -> int:
+    """Return how far up a shift can bring a row at most, by the ends of the rows alone."""
+    low, high = ranges[token, 0], ranges[token, 1]
+    for place in range(TOGETHER * begin, TOGETHER * end):
+        low, high = min(low, ranges[keys[place], 0]), max(high, ranges[keys[place], 1])
+    return int(ranges[token, 1] + factor * (high - low))
+
+
+@_compiled
 def _fire(
-    values: Rows,
+    values: Numbers,
     keys: Rows,
     begin: int,
     end: int,
@@ -225,7 +247,7 @@ def _fire(
     top: int,
     factor: int,
     ranges: Rows,
-    spare: Rows,
+    spare: Numbers,
 ) -> int:
     """Add factor (max - min) over the attended tokens to a row; return how far above another it is at least."""
     size = values.shape[1]
@@ -241,19 +263,21 @@ def _fire(
                 high = max(max(values[a, i], values[b, i]), max(values[c, i], values[d, i]))
                 low = min(min(values[a, i], values[b, i]), min(values[c, i], values[d, i]))
                 spare[HIGH, i], spare[LOW, i] = max(spare[HIGH, i], high), min(spare[LOW, i], low)
-    gap = NO_GAP
-    least, most = NO_GAP, -NO_GAP
+    kind = values.dtype.type
+    step = kind(factor)
+    gap, least = kind(np.iinfo(values.dtype).max), kind(np.iinfo(values.dtype).max)
+    most = kind(np.iinfo(values.dtype).min)
     for i in range(size):
-        value = values[token, i] + factor * (spare[HIGH, i] - spare[LOW, i])
-        gap = min(gap, value - values[top, i])
+        value = kind(values[token, i] + kind(step * kind(spare[HIGH, i] - spare[LOW, i])))
+        gap = min(gap, kind(value - values[top, i]))
         values[token, i] = value
         least, most = min(least, value), max(most, value)
     ranges[token, 0], ranges[token, 1] = least, most
-    return gap
+    return int(gap)
 
 
 @_compiled
-def _most(values: Rows, keys: Rows, begin: int, end: int, best: Rows, token: int) -> None:
+def _most(values: Numbers, keys: Rows, begin: int, end: int, best: Numbers, token: int) -> None:
     """Write the greatest number over the attended tokens into a row."""
     for group in range(begin, end):
         place = TOGETHER * group
@@ -268,8 +292,9 @@ def _most(values: Rows, keys: Rows, begin: int, end: int, best: Rows, token: int
 
 
 @_compiled
-def _greatest_2(digits: Rows, keys: Rows, begin: int, end: int, best: Rows, token: int) -> None:
+def _greatest_2(digits: Numbers, keys: Rows, begin: int, end: int, best: Numbers, token: int) -> None:
     """Do so for numbers of two digits, in lexicographic order; no digit is negative."""
+    none = digits.dtype.type(0)
     for group in range(begin, end):
         place = TOGETHER * group
         a, b, c, d = keys[place], keys[place + 1], keys[place + 2], keys[place + 3]
@@ -278,8 +303,8 @@ def _greatest_2(digits: Rows, keys: Rows, begin: int, end: int, best: Rows, toke
                 a1, b1, c1, d1 = digits[1, a, i], digits[1, b, i], digits[1, c, i], digits[1, d, i]
                 a0, b0, c0, d0 = digits[0, a, i], digits[0, b, i], digits[0, c, i], digits[0, d, i]
                 lead = max(max(a1, b1), max(c1, d1))
-                one = max(a0 if a1 == lead else 0, b0 if b1 == lead else 0)
-                other = max(c0 if c1 == lead else 0, d0 if d1 == lead else 0)
+                one = max(a0 if a1 == lead else none, b0 if b1 == lead else none)
+                other = max(c0 if c1 == lead else none, d0 if d1 == lead else none)
                 best[0, token, i], best[1, token, i] = max(one, other), lead
         else:
             for i in range(digits.shape[2]):
@@ -287,17 +312,17 @@ def _greatest_2(digits: Rows, keys: Rows, begin: int, end: int, best: Rows, toke
                 a0, b0, c0, d0 = digits[0, a, i], digits[0, b, i], digits[0, c, i], digits[0, d, i]
                 e0, e1 = best[0, token, i], best[1, token, i]
                 lead = max(e1, max(max(a1, b1), max(c1, d1)))
-                one = max(a0 if a1 == lead else 0, b0 if b1 == lead else 0)
-                other = max(c0 if c1 == lead else 0, d0 if d1 == lead else 0)
-                best[0, token, i], best[1, token, i] = max(e0 if e1 == lead else 0, max(one, other)), lead
+                one = max(a0 if a1 == lead else none, b0 if b1 == lead else none)
+                other = max(c0 if c1 == lead else none, d0 if d1 == lead else none)
+                best[0, token, i], best[1, token, i] = max(e0 if e1 == lead else none, max(one, other)), lead
 
 
 @_compiled
 def _greatest(
-    digits: Rows, places: int, keys: Rows, begin: int, end: int, best: Rows, token: int, spare: Rows
+    digits: Numbers, places: int, keys: Rows, begin: int, end: int, best: Numbers, token: int, spare: Numbers
 ) -> None:
     """Do so for any number of digits, the top one first; a spare row a key is -1 where it leads, else 0."""
-    size = digits.shape[2]
+    size, none = digits.shape[2], digits.dtype.type(0)
     for group in range(begin, end):
         place = TOGETHER * group
         a, b, c, d = keys[place], keys[place + 1], keys[place + 2], keys[place + 3]
@@ -313,74 +338,65 @@ def _greatest(
                 d0, e0 = digits[digit, d, i] & d1, best[digit, token, i] & e1
                 most = max(e0, max(max(a0, b0), max(c0, d0)))
                 best[digit, token, i] = most
-                spare[LEADS, i] = a1 if a0 == most else 0
-                spare[LEADS + 1, i] = b1 if b0 == most else 0
-                spare[LEADS + 2, i] = c1 if c0 == most else 0
-                spare[LEADS + 3, i] = d1 if d0 == most else 0
-                spare[LEADS + 4, i] = e1 if e0 == most else 0
+                spare[LEADS, i] = a1 if a0 == most else none
+                spare[LEADS + 1, i] = b1 if b0 == most else none
+                spare[LEADS + 2, i] = c1 if c0 == most else none
+                spare[LEADS + 3, i] = d1 if d0 == most else none
+                spare[LEADS + 4, i] = e1 if e0 == most else none
 
 
 @_compiled
-def _carry(digits: Rows, best: Rows, token: int, places: int, base: int, spare: Rows) -> int:
+def _carry(digits: Numbers, best: Numbers, token: int, places: int, base: int, spare: Numbers) -> int:
     """Add c times a number with `places` digits to a token's own, in place; return 1 if a carry is left over."""
+    kind = digits.dtype.type
+    c, left = kind(base), kind(0)
     for i in range(digits.shape[2]):
         digits[places, token, i] = spare[CARRY, i] = 0
     for digit in range(1, places + 1):
         for i in range(digits.shape[2]):
-            value = digits[digit, token, i] + best[digit - 1, token, i] + spare[CARRY, i]
-            over = value >= base
-            digits[digit, token, i] = value - base if over else value
-            spare[CARRY, i] = 1 if over else 0
-    left = 0
+            value = kind(digits[digit, token, i] + best[digit - 1, token, i] + spare[CARRY, i])
+            over = value >= c
+            digits[digit, token, i] = kind(value - c) if over else value
+            spare[CARRY, i] = over
     for i in range(digits.shape[2]):
         left |= spare[CARRY, i]
-    return left
+    return int(left)
 
 
 @_compiled
-def _finish_1(values: Rows, token: int, best: Rows, spare: Rows, weight: int) -> int:
-    """Compare the top digit of two with L, and add the other to the fingerprint; return bits that differ."""
-    wrong = 0
-    for i in range(values.shape[1]):
-        wrong |= best[0, 0, i] ^ spare[EXPECTED, i]
-        spare[MIXED, i] += weight * values[token, i]
-    return wrong
-
-
-@_compiled
-def _finish_2(digits: Rows, token: int, best: Rows, spare: Rows, first: int, second: int, base: int) -> int:
-    """Take the last step, and do so for three digits."""
-    wrong = 0
+def _finish_2(digits: Numbers, token: int, best: Numbers, spare: Numbers, base: int) -> int:
+    """Take the last step: write the middle digit of three over `best`; return bits of the top one that L lacks."""
+    kind = digits.dtype.type
+    c, wrong = kind(base), kind(0)
     for i in range(digits.shape[2]):
-        value = digits[1, token, i] + best[0, 0, i]
-        over = value >= base
-        wrong |= (best[1, 0, i] + (1 if over else 0)) ^ spare[EXPECTED, i]
-        spare[MIXED, i] += first * digits[0, token, i] + second * (value - base if over else value)
-    return wrong
+        value = kind(digits[1, token, i] + best[0, 0, i])
+        over = value >= c
+        wrong |= kind(best[1, 0, i] + over) ^ spare[EXPECTED, i]
+        best[0, 0, i] = kind(value - c) if over else value
+    return int(wrong)
 
 
 @_compiled
-def _finish(digits: Rows, token: int, best: Rows, spare: Rows, weights: Rows, base: int) -> int:
+def _finish(digits: Numbers, token: int, best: Numbers, spare: Numbers, base: int) -> int:
     """Do so for any number of digits."""
     count, _, size = digits.shape
-    wrong = 0
+    kind = digits.dtype.type
+    c, wrong = kind(base), kind(0)
     for i in range(size):
         spare[CARRY, i] = 0
-        spare[MIXED, i] += weights[token, 0] * digits[0, token, i]
     for digit in range(1, count):
-        weight = weights[token, digit]
         for i in range(size):
-            value = digits[digit, token, i] + best[digit - 1, 0, i] + spare[CARRY, i]
-            over = value >= base
-            spare[MIXED, i] += weight * (value - base if over else value)
-            spare[CARRY, i] = 1 if over else 0
+            value = kind(digits[digit, token, i] + best[digit - 1, 0, i] + spare[CARRY, i])
+            over = value >= c
+            best[digit - 1, 0, i] = kind(value - c) if over else value
+            spare[CARRY, i] = over
     for i in range(size):
-        wrong |= (best[count - 1, 0, i] + spare[CARRY, i]) ^ spare[EXPECTED, i]
-    return wrong
+        wrong |= kind(best[count - 1, 0, i] + spare[CARRY, i]) ^ spare[EXPECTED, i]
+    return int(wrong)
 
 
 @_compiled
-def _record(digits: Rows, token: int, best: Rows, i: int, base: int, greatest: Rows) -> None:
+def _record(digits: Numbers, token: int, best: Numbers, i: int, base: int, greatest: Rows) -> None:
     """Keep the greatest id: the digits of one input and token after the last step, if they are greater."""
     count = digits.shape[0]
     found = np.empty(count + 1, np.int64)
@@ -401,9 +417,12 @@ def _record(digits: Rows, token: int, best: Rows, i: int, base: int, greatest: R
 
 
 @_compiled
-def _numbered(spare: Rows, size: int, start: int) -> int:
-    """Return the sum of (2 i + 1) times what is mixed of input number i; all of this wraps around at 64 bits."""
-    total = 0
+def _numbered(row: Numbers, grid: Grid, start: int) -> int:
+    """Return the sum of (2 i + 1) times what input number i has, `start` the first; it wraps around at 64 bits."""
+    size = row.shape[0]
+    total = moment = 0
     for i in range(size):
-        total += (2 * (start + i) + 1) * spare[MIXED, i]
-    return total
+        total += int(row[i])
+        moment += int(grid.odd[i]) * int(row[i])
+    repeated = (size - grid.block) * int(row[size - 1])
+    return int(moment + 2 * start * (total - repeated))

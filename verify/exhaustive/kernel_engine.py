@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["KernelEngine"]
 
-LANES = 32  # inputs that a compiled loop takes at a time: four vectors of 64 bytes
-LINE = 8  # numbers of a cache line
+LANES = 64  # inputs that a compiled loop takes at a time: four vectors of 64 bytes, or eight
+LINE = 16  # numbers of 32 bits in a cache line, or twice of 64
+SHORT = 2**28  # c up to which rows of 32 bits leave room for sums; twice as many fit a vector
 
 
 class KernelEngine:
@@ -47,7 +48,7 @@ class KernelEngine:
             return ArrayEngine().shard(case, number)
         maxima = case.path_stages[1]
         rows = 2 * maxima.count * case.mapping.pattern.n + SPARE
-        room = _aligned(np.zeros((rows, tables[0].form.size), dtype=np.int64))
+        room = _aligned(np.zeros((rows, tables[0].form.size), dtype=tables[0].form.dtype))
         blocks, total, reader = case.blocks_of(number), Tally(0, None, 0), None
         first = blocks.start
         while first < blocks.stop:
@@ -85,11 +86,17 @@ def _tables(case: SweepCase) -> Tables | None:
     both = [*case.starts, form]
     low = form_rows(both, case.low_entries(), case, low=True)
     low = np.pad(low, ((0, 0), (0, -case.block % LANES)), mode="edge")
+    odd = np.arange(low.shape[1]) * 2 + 1
+    odd[case.block :] = 0
+    narrow = maxima.factor <= SHORT
+    kind, limit = (np.int32, 2**30) if narrow else (np.int64, 2**62)
     grid = Grid(
         levels,
         case.block,
-        _aligned(low[:-1]),
-        _aligned(low[-1]),
+        limit,
+        _aligned(low[:-1].astype(kind)),
+        _aligned(low[-1].astype(kind)),
+        _aligned(odd.astype(kind)),
         np.array([each.constant for each in both], dtype=np.int64),
         np.array([each.weights[: len(each.weights) - case.low] for each in both], dtype=np.int64),
     )
@@ -118,8 +125,8 @@ def _attended(pattern: SparsityPattern) -> Attended:
 
 def _aligned(array: Rows) -> Rows:
     """Return a copy that starts where a cache line does: vectors that lie across two take twice as long."""
-    room = np.empty(array.size + LINE, dtype=np.int64)
-    start = -room.ctypes.data // room.itemsize % LINE
+    room = np.empty(array.size + LINE, dtype=array.dtype)
+    start = -room.ctypes.data % (LINE * room.itemsize) // room.itemsize
     copy = room[start : start + array.size].reshape(array.shape)
     copy[...] = array
     return copy
