@@ -17,7 +17,7 @@ from constructions.numbers import INT64_BITS, ProofError, check_width
 from constructions.positional_embedding import initial_interval, positions_along
 from constructions.selective_shift import SelectiveShifts, TokenShift
 from constructions.shift_mapping import ShiftMapping
-from theory.checks import flag
+from theory.checks import flag, wholes
 from theory.graph import self_attention_violations
 from theory.verdicts import Answer
 from theory.wording import name_number
@@ -222,7 +222,7 @@ def _steps_to_see(pattern: SparsityPattern, token: int) -> int:
 
 
 def _permutation(gamma: npt.ArrayLike, n: int) -> IntArray:
-    path = np.asarray(gamma, dtype=np.int64)
+    path = wholes("a token of gamma", gamma)
     if path.shape != (n,) or not np.array_equal(np.sort(path), np.arange(n)):
         raise ProofError(f"gamma must list every token 0..{n - 1} once")
     return path
@@ -233,6 +233,6 @@ def _checked_patterns(pattern: SparsityPattern, gamma: IntArray, patterns: Seque
     if len(patterns) != pattern.n - 1:
         raise ProofError(f"patterns must have {pattern.n - 1} entries, one a connection of gamma")
     for (before, after), layer in zip(pairwise(gamma.tolist()), patterns, strict=True):
-        if not pattern.attends(after, before, int(layer)):
+        if not pattern.attends(after, before, layer):
             raise ProofError(f"token {after} does not attend to token {before} in pattern {layer}")
-    return np.asarray(patterns, dtype=np.int64)
+    return wholes("a pattern", patterns)

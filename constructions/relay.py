@@ -18,7 +18,7 @@ from constructions.numbers import ProofError
 from constructions.relay_plan import plan_relay
 from constructions.relay_slots import lay_out, words
 from constructions.relay_stage import RelayStage, check_attended
-from theory.checks import index
+from theory.checks import index, wholes
 from theory.graph import self_attention_violations
 from theory.patterns import PatternError
 from theory.wording import name_number
@@ -195,7 +195,7 @@ def _positions(n: int, order: Sequence[int] | None) -> IntArray:
     """Return pos(k), the inverse of `order`."""
     if order is None:
         return np.arange(n)
-    tokens = np.asarray(order)
+    tokens = wholes("a token of the order", order)
     if tokens.shape != (n,) or not np.array_equal(np.sort(tokens), np.arange(n)):
         raise PatternError(f"order needs every token 0..{n - 1} once")
     positions: npt.NDArray[np.int64] = np.empty(n, dtype=np.int64)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from constructions.backends import Backend, choose_backend
+from constructions.numbers import ProofError
 from constructions.targets import as_target
 from sparseuap.patterns import PatternLike, Reading, as_pattern
 from theory.checks import number, whole
@@ -156,7 +157,9 @@ def temperatures_of(t: float | Sequence[float] | None) -> list[float] | None:
     """
     if t is None:
         return None
-    several = [t] if isinstance(t, str) or not hasattr(t, "__iter__") else list(t)
+    several = [t] if isinstance(t, (str, bytes)) or not hasattr(t, "__iter__") else list(t)
+    if not several:
+        raise ProofError("t is None, a positive number or several, got none")
     return [number("t", one) for one in several]
 
 

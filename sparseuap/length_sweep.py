@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sparseuap.lengths import describe_lengths, parse_lengths, with_length
 from sparseuap.patterns import PatternLike, as_pattern
-from theory.checks import PatternError, flag, whole
+from theory.checks import PatternError, flag, seconds, whole
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 from verify.pattern_verdict import assess
 from verify.reach_verdict import reach_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from theory.patterns import SparsityPattern
 
@@ -90,11 +90,11 @@ def sweep(
     >>> sweep("fixed:w=5", "8:40").summary["holds"]
     'when 5 divides n'
     """
-    for_, full = FunctionClass.of(for_), flag("full", full)
+    for_, full, time_limit = FunctionClass.of(for_), flag("full", full), seconds(time_limit)
+    if not isinstance(source, str) and not callable(source):
+        raise PatternError(f"a sweep is of a source or a function of n, not of {type(source).__name__}")
     say = progress or (lambda _step, _share: None)
-    several = (
-        parse_lengths(lengths) if isinstance(lengths, str) else sorted({whole("a length", n, 1) for n in lengths})
-    )
+    several = _numbers(lengths)
     if not several:
         raise PatternError("there is no length to look at")
     rows: list[dict[str, Any]] = []
@@ -104,6 +104,14 @@ def sweep(
     if all(row["state"] == "refused" for row in rows):
         raise PatternError(rows[0]["why"])
     return LengthSweep(for_, tuple(rows))
+
+
+def _numbers(lengths: str | Iterable[int]) -> Sequence[int]:
+    if isinstance(lengths, str):
+        return parse_lengths(lengths)
+    if isinstance(lengths, bytes) or not hasattr(lengths, "__iter__"):
+        raise PatternError(f'lengths are "8:512" or several numbers, not {lengths!r}')
+    return sorted({whole("a length", n, 1) for n in lengths})
 
 
 def _row(

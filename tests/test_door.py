@@ -177,7 +177,7 @@ def test_targets_and_maps_may_be_callables() -> None:
         *(("delta", value) for value in (None, True, "x", [1], 2)),
         *(("p", value) for value in ("2", None, True)),
         *(("alpha", value) for value in ("0.5", True, 2)),
-        *(("t", value) for value in ("4", [1, "2"], True, -1)),
+        *(("t", value) for value in ("4", [1, "2"], True, -1, [], b"1")),
         *(("box", value) for value in ("0,1", (0, 1, 2), 5, (0, "1"), (1, 0))),
         *(("seed", value) for value in (-1, "0", 1.5)),
         *(("backend", value) for value in ("jax", None, 1)),
@@ -203,6 +203,14 @@ def test_a_sweep_takes_a_function_of_n() -> None:
     assert by_name.summary == {"holds": "when 5 divides n", "fails": "unless 5 divides n"}
     assert by_name.answer is sparseuap.Answer.FAILS
     assert sparseuap.sweep("star:w=1", [9, 7]).answer is sparseuap.Answer.HOLDS
+    for source in (5, None, ["star:w=1"]):
+        with pytest.raises(PatternError, match="a sweep is of a source or a function of n"):
+            sparseuap.sweep(source, "8:9")  # type: ignore[arg-type]
+    for lengths in (8, b"8:9", None):
+        with pytest.raises(PatternError, match='lengths are "8:512" or several numbers'):
+            sparseuap.sweep("star:w=1", lengths)  # type: ignore[arg-type]
+    with pytest.raises(PatternError, match="time limit"):
+        sparseuap.sweep("star:w=1", "8:9", time_limit="1")  # type: ignore[arg-type]
     with pytest.raises(PatternError, match="no length"):
         sparseuap.sweep("star:w=1", [])
     with pytest.raises(PatternError, match="a length must be a whole number"):

@@ -17,8 +17,11 @@ from theory.hops import growth, hop_count
 from theory.hops.growth import seen, seers
 from theory.mask_functions import from_callable
 from theory.patterns import PatternError
+from theory.readers.layouts import from_layout
 from theory.receptive_field import first_seen_by, receptive_field
 from theory.repair import repair
+from verify.contextual_mapping import check_contextual_mapping
+from verify.inputs import AllInputs
 from verify.pattern_verdict import assess
 from verify.proof import choose_inputs, prove
 from verify.repair_check import check_repair
@@ -39,6 +42,7 @@ FLAGS: dict[str, Callable[[Any], object]] = {
     "vectorised": lambda value: from_callable(lambda q, k: q >= k, 3, vectorised=value),
     "causal in documents": lambda value: documents([2, 1], causal=value),
     "causal in equal_documents": lambda value: equal_documents(5, 2, causal=value),
+    "causal in from_layout": lambda value: from_layout(object(), 4, causal=value),
     "extended": lambda value: bigbird(9, 1, 1, 1, extended=value),
     "tight": lambda value: build_mapping(RING, 1, 2, tight=value),
     "exhaustive": lambda value: prove(RING, **CASE, exhaustive=value),
@@ -67,6 +71,10 @@ COUNTS: dict[str, Callable[[Any], object]] = {
     "n of from_callable": lambda value: from_callable(lambda q, k: q >= k, value),
     "d of prove": lambda value: prove(RING, d=value, delta="1/2"),
     "K of relay": lambda value: build_relay(RING, 1, value),
+    "memory_limit": lambda value: check_contextual_mapping(
+        lambda grids: grids, AllInputs(1, 1, 2), memory_limit=value
+    ),
+    "n of AllInputs": lambda value: AllInputs(1, value, 2),
     "root of relay": lambda value: build_relay(RING, 1, 2, root=value),
 }
 
@@ -99,6 +107,23 @@ def test_a_time_limit_is_a_number_of_seconds(name: str, value: object) -> None:
 def test_a_number_of_things_is_an_integer(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=r"whole number|no token|no pattern|an integer|between 1 and"):
         COUNTS[name](value)
+
+
+@pytest.mark.parametrize(
+    "value", [[0.0, 1.0, 2.0, 3.0], [0.7, 1.0, 2.0, 3.0], "0123", [False, True, 2.0, 3.0], None]
+)
+@pytest.mark.parametrize("name", ["relabel", "gamma", "order"])
+def test_an_order_of_the_tokens_is_made_of_integers(name: str, value: Any) -> None:
+    """0.7 was cut to 0, and truth values chose tokens instead of naming them."""
+    orders: dict[str, Callable[[Any], object]] = {
+        "relabel": RING.relabel,
+        "gamma": lambda gamma: build_mapping(RING, 1, 2, gamma="" if gamma is None else gamma),
+        "order": lambda order: build_relay(RING, 1, 2, order="" if order is None else order),
+    }
+    with pytest.raises(ValueError, match=r"must be a whole number|permutation|every token"):
+        orders[name](value)
+    with pytest.raises(PatternError, match="a token must be a whole number, got bool"):
+        ring(2).relabel([False, True])
 
 
 def test_numpy_integers_count_as_they_should() -> None:

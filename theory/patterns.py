@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory.checks import index
+from theory.checks import index, whole, wholes
 from theory.connections import MAX_TOKENS, Connections, IntArray, PatternError
 from theory.notebook import shown
 
@@ -157,7 +157,7 @@ class SparsityPattern:
 
     def rotate(self, steps: int) -> SparsityPattern:
         """Return the cycle started `steps` patterns later."""
-        turn = steps % self.p
+        turn = whole("the number of steps", steps, -(2**62)) % self.p
         return SparsityPattern(self.layers[turn:] + self.layers[:turn])
 
     def relabel(self, order: npt.ArrayLike) -> SparsityPattern:
@@ -168,7 +168,7 @@ class SparsityPattern:
         PatternError
             If `order` is not a permutation of 0..n-1.
         """
-        old = np.asarray(order)
+        old = wholes("a token", order)
         if old.shape != (self.n,) or not np.array_equal(np.sort(old), np.arange(self.n)):
             raise PatternError(f"relabel needs a permutation of 0..{self.n - 1}")
         new = np.empty(self.n, dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from constructions.numbers import Integers, ProofError
+from theory.checks import whole
 from theory.verdicts import Answer
 from theory.wording import name_grid, name_number
 from verify.injectivity import Comparison, as_integers, compare_all, smallest_step
@@ -64,6 +65,7 @@ def check_contextual_mapping(
     >>> check_contextual_mapping(lambda grids: 4 * grids[:, 0] + [0, 2], AllInputs(d=1, n=2, K=2)).why
     'inputs [[0, 0]] and [[0, 1]] share the id 0, at tokens 0 and 0'
     """
+    whole("memory_limit", memory_limit, 1)
     run = _Run(mapping if callable(mapping) else mapping.ids, inputs, reach)
     try:
         comparison = compare_all(run.scan, memory_limit)

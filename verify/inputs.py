@@ -12,6 +12,7 @@ import numpy as np
 from constructions.cells import cell_count, cells, check_entries
 from constructions.contextual_mapping import check_sizes
 from constructions.numbers import ProofError
+from theory.checks import whole
 from theory.read_only import ReadOnly, read_only
 from verify.input_set import InputSet, is_exhaustive
 
@@ -47,6 +48,7 @@ class AllInputs:
 
     def __post_init__(self) -> None:
         check_sizes(self.d, self.K)
+        whole("n", self.n, 1)
 
     @property
     def count(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from constructions.backends import NUMPY
 from constructions.cells import cell_count
+from constructions.contextual_mapping import check_sizes
 from constructions.network import Network, choose_mapping, compose, dense_layers
 from constructions.numbers import INT64_BITS, ProofError
 from constructions.targets import as_target
@@ -143,6 +144,7 @@ def choose_inputs(d: int, n: int, levels: int, *, exhaustive: bool, samples: int
     >>> choose_inputs(1, 4, 2, exhaustive=False, samples=None, seed=0).description
     'all 2^4 = 16 inputs'
     """
+    check_sizes(d, levels)
     count = cell_count(d, n, levels)
     if flag("exhaustive", exhaustive) and count.bit_length() > INT64_BITS:
         raise ProofError(f"all {levels}^{d * n} inputs are too many to number: leave --exhaustive out")

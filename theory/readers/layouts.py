@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from theory.checks import flag
 from theory.families.local import causal_part
 from theory.families.rows import whole
 from theory.patterns import PatternError, SparsityPattern
@@ -45,6 +46,8 @@ def from_layout(config: Any, n: int, *, causal: bool | None = None, seed: int | 
     """
     n = whole("n", n, 1)
     check_tokens(n)
+    if causal is not None:
+        flag("causal", causal)
     if causal is None and getattr(config, "attention", None) == "unidirectional":
         raise PatternError(
             "a unidirectional layout is causal between blocks only: say causal=true if the model adds a causal"
