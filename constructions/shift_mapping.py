@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from constructions.backends import Backend
     from constructions.numbers import Integers
 
-__all__ = ["ShiftMapping"]
-
+__all__ = ["ShiftMapping", "pays_in_base_c"]
 
 MOST_DIGITS = 8  # in base c; with more of them, Python integers are cheaper
+
+
+def pays_in_base_c(stage: AllMaxShifts, backend: Backend) -> bool:
+    """Whether numbers in base c are cheaper than Python integers, which only NumPy has."""
+    return stage.count <= MOST_DIGITS or backend.name != "numpy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,7 @@ class ShiftMapping(StagedMapping):
 
         Each step costs the digits that there are by then, so all s of them s^2: only where these are few.
         """
-        if not self.in_base_c or (self.all_max.count > MOST_DIGITS and self.backend.name == "numpy"):
+        if not (self.in_base_c and pays_in_base_c(self.all_max, self.backend)):
             return super().run(projected)
         found = self._digits(projected)
         return assemble(Digits(tuple(self.backend.fetch(digit) for digit in found.digits), found.base))

@@ -97,7 +97,7 @@ class SoftNetwork:
         if not bool(xp.all((units >= 0) & (units < levels))):
             raise ProofError("inputs must lie in [0, 1)")
         place, weights = (
-            xp.asarray(array, device=device(units))
+            xp.asarray(array, device=device(units), copy=True)
             for array in (hard.positions * float(hard.step), float(levels) ** np.arange(d)[:, np.newaxis])
         )
         quantized = self.quantization.apply(units + place)

@@ -178,7 +178,7 @@ class _Tables:
         self.xp, self.d, self.n, self.levels = array_namespace(like), mapping.d, mapping.pattern.n, mapping.K
 
         def put(array: npt.NDArray[Any]) -> Any:
-            return self.xp.asarray(array, device=device(like))
+            return self.xp.asarray(array, device=device(like), copy=True)  # PyTorch shares no read-only memory
 
         ids: Floats = values.ids.ravel().astype(np.float64) + float(values.lifted_by)
         known, place = np.unique(ids, return_inverse=True)

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from sparseuap.cli import main
-from sparseuap.commands.compare import HEADINGS, LEAST, THEOREMS, _lines, default_sources
+from sparseuap.commands.compare import HEADINGS, LEAST, THEOREMS, _lines
 from sparseuap.commands.grow import _matrix
+from sparseuap.comparison import compare, default_sources
 from sparseuap.text_table import Column, fit, fold
 from theory.families import causal
 from theory.receptive_field import receptive_field
@@ -24,9 +25,7 @@ WIDTHS = [20, 40, 60, 80, 100, 160, 200]
 
 @pytest.fixture(scope="module")
 def rows() -> Any:
-    from sparseuap.commands.compare import _row
-
-    return [_row(source, 5.0) for source in [*default_sources(16), "fixed:n=7,w=3", "window:n=12,w=0"]]
+    return compare(*default_sources(16), "fixed:n=7,w=3", "window:n=12,w=0", time_limit=5.0)
 
 
 def read(lines: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[str], list[list[str]]]:

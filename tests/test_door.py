@@ -222,7 +222,7 @@ def test_a_sweep_takes_a_function_of_n() -> None:
 def test_figures_come_by_name(tmp_path: Path) -> None:
     drawn = sparseuap.figures("probability_maps", out=tmp_path / "new", kind="png")
     assert list(drawn) == ["probability_maps"]
-    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == ["index.html", "probability_maps.png"]
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == ["figures.html", "probability_maps.png"]
     with pytest.raises(PatternError, match="did you mean 'relay'"):
         sparseuap.figures("realy")
     with pytest.raises(PatternError, match="kind must be 'png' or 'svg' or 'pdf', got 'jpg'"):

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import sparseuap.commands.check
-import sparseuap.commands.figures
 import sparseuap.commands.grow
 import sparseuap.commands.prove
 import sparseuap.commands.repair
 import sparseuap.commands.report
+import sparseuap.gallery
 from sparseuap.cli import main
 from theory.files import OutputError, check_folder, check_output, replaced, write_text
 from theory.patterns import PatternError
@@ -167,7 +167,7 @@ def test_no_command_writes_over_its_input(
         (["repair", "p.json", "--out"], sparseuap.commands.repair, "read_source"),
         (["grow", "p.json", "--figure"], sparseuap.commands.grow, "read_source"),
         (["report", "p.json", "--out"], sparseuap.commands.report, "read_source"),
-        (["figures", "relay", "--out"], sparseuap.commands.figures, "_write_all"),
+        (["figures", "relay", "--out"], sparseuap.gallery, "make_folder"),
         (
             ["prove", "p.json", "--d", "1", "--delta", "1/2", "--exhaustive", "--checkpoint"],
             sparseuap.commands.prove,

@@ -73,7 +73,7 @@ def test_growth_of_many_tokens_in_few_classes() -> None:
 def test_growth_refuses_what_does_not_fit() -> None:
     with pytest.raises(PatternError, match=r"need \d+ bytes .* above the memory limit of 1000: raise it"):
         growth(parse_family("random:n=300,r=4,seed=0"), memory_limit=1000)
-    with pytest.raises(PatternError, match="at least one layer, got 0"):
+    with pytest.raises(PatternError, match="a whole number of at least 1, got 0"):
         growth(SparsityPattern.from_lists([[0]]), 0)
 
 

@@ -53,7 +53,7 @@ def test_alpha_out_of_range(alpha: float) -> None:
 
 @pytest.mark.parametrize("box", [(1.0, 1.0), (1.0, 0.0), (0.0, math.inf), (math.nan, 1.0)])
 def test_a_box_out_of_range(box: tuple[float, float]) -> None:
-    with pytest.raises(ProofError, match="box"):
+    with pytest.raises(ValueError, match="box"):
         discretization_error(TARGETS["identity"], Plan(1, 2, 2), 2, box)
 
 

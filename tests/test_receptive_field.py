@@ -53,7 +53,7 @@ def test_an_empty_row_sees_itself_through_the_residual_connection() -> None:
 
 def test_bad_questions_are_refused() -> None:
     pattern = parse_family("ring:n=4")
-    with pytest.raises(PatternError, match="at least one layer, got 0"):
+    with pytest.raises(PatternError, match="a whole number of at least 1, got 0"):
         receptive_field(pattern, 0)
     with pytest.raises(PatternError, match=r"no token 4: tokens are 0\.\.3"):
         first_seen_by(pattern, 4)

@@ -18,6 +18,7 @@ from constructions.blocks import AffineOnSlot
 from constructions.numbers import ProofError
 from constructions.relay_stage import RelayStage
 from constructions.selective_shift import SelectiveShifts
+from constructions.shift_mapping import pays_in_base_c
 from verify.input_set import first_raising
 from verify.lemma_check import Witness, first_bad
 from verify.literal_budget import LiteralRun, Work, literal_run, share_of, take_inputs
@@ -123,13 +124,15 @@ class _Run:
         return wanted
 
     def at_once(self, stage: Stage, values: Integers) -> Integers:
-        """Return the values after a stage by its fused run; that of the all-max-shifts is the one in base c."""
+        """Return the values after a stage by its fused run; that of few all-max-shifts is the one in base c."""
         pattern = self.mapping.pattern
 
         def run(rows: IntArray) -> Integers:
-            if isinstance(stage, AllMaxShifts) and stage.factor > 1:
+            if not isinstance(stage, AllMaxShifts):
+                return np.asarray(stage.apply(values[rows], pattern))
+            if stage.factor > 1 and pays_in_base_c(stage, self.mapping.backend):
                 return assemble(all_max_digits(stage, values[rows], pattern))
-            return np.asarray(stage.apply(values[rows], pattern))
+            return np.asarray(stage.apply(values[rows].astype(self.mapping.dtype, copy=False), pattern))
 
         return self.checked(run, f"{stage.name}: the run breaks off")
 

@@ -264,7 +264,7 @@ def run_proof(
     >>> from constructions.targets import as_target
     >>> from theory.patterns import SparsityPattern
     >>> ring = SparsityPattern.from_lists([[0, 2], [0, 1], [1, 2]])
-    >>> proof = run_proof(ring, AllInputs(1, 3, 2), parse_target("sort"), "relay")
+    >>> proof = run_proof(ring, AllInputs(1, 3, 2), as_target("sort"), "relay")
     >>> proof.holds, proof.exact_on_cells, proof.ids.gap.across
     (True, True, 1)
     """
