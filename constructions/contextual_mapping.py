@@ -139,7 +139,7 @@ def check_sizes(d: int, levels: int) -> None:
     for name, value, least in (("d", d, 1), ("K = 1/delta", levels, 2)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ProofError(f"{name} must be an integer of at least {least}, got {value!r}")
-    if levels.bit_length() > INT64_BITS:
+    if int(levels).bit_length() > INT64_BITS:
         raise ProofError(f"K = 1/delta must be below 2^{INT64_BITS}, got {name_number(levels)}")
 
 
