@@ -140,7 +140,7 @@ def check_sizes(d: int, levels: int) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ProofError(f"{name} must be an integer of at least {least}, got {value!r}")
     if int(levels).bit_length() > INT64_BITS:
-        raise ProofError(f"K = 1/delta must be below 2^{INT64_BITS}, got {name_number(levels)}")
+        raise ProofError(f"K = 1/delta must be below 2^{INT64_BITS}, got {name_number(int(levels))}")
 
 
 def _constant(name: str, value: int) -> int:

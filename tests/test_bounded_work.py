@@ -20,6 +20,7 @@ from figures import all_max_shift
 from figures.style import new_figure
 from sparseuap.cli import main
 from sparseuap.report_figures import _one
+from theory.assumption_2_search import Trials
 from theory.families import parse_family
 from theory.hops import growth
 from verify.inputs import ENTRIES, AdversarialInputs, AllInputs, GivenInputs, fitted
@@ -86,7 +87,7 @@ def test_a_report_leaves_out_what_cannot_be_drawn() -> None:
 
     def crowded(_: object) -> Any:
         figure = new_figure(1.0, 1.0)
-        figure.add_subplot().set_ylabel("x" * 2000)
+        figure.add_subplot().set_xlabel("x\n" * 400)
         return figure
 
     assert "its numbers are too long to draw" in _one("relay", too_long)
@@ -145,3 +146,20 @@ def test_chunks_follow_the_size_of_the_ids() -> None:
         assert {len(chunk) for chunk in small.chunks()} == {1}
         assert np.concatenate(list(small.chunks())).tolist() == np.concatenate(list(inputs.chunks())).tolist()
         assert len(next(inputs.chunks())) == inputs.count
+
+
+@pytest.mark.parametrize("zeta", ["0.3", "7", "3e-50"])
+def test_a_map_that_is_sharp_at_every_t_is_searched_with_long_steps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, zeta: str
+) -> None:
+    calls: list[float] = []
+    at = Trials.at
+
+    def counted(trials: Trials, t: float) -> Any:
+        calls.append(t)
+        return at(trials, t)
+
+    monkeypatch.setattr(Trials, "pass_at", lambda trials, t: counted(trials, t).kept)
+    status, said = run(capsys, "map", "entmax:1e15", "--zeta", zeta, "--eta", "0.1", "--n", "4")
+    assert (status, "holds" in said) == (0, True)
+    assert len(calls) < 10

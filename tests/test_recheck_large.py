@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import os
+import random
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import brute_force
 import numpy as np
 import pytest
-from certificates_by_hand import Json, true_s
+from certificates_by_hand import Json, relays_show, true_s
 
 from sparseuap.cli import main
 from theory.connections import Connections
@@ -24,7 +26,8 @@ from verify.pattern_certificate import certificate
 from verify.pattern_verdict import assess
 from verify.recheck import UnreadableCertificate, recheck
 from verify.recheck_follow import never_seen_by_all
-from verify.recheck_ledger import Unproved
+from verify.recheck_ledger import FalseClaim, Unproved
+from verify.recheck_relays import check_relays
 
 FAMILIES = {
     "ring:n=3000": 2999,
@@ -112,6 +115,31 @@ def test_relays_show_s_where_recomputing_takes_too_long(monkeypatch: pytest.Monk
         assert recheck(with_s(honest, s)).failures
     monkeypatch.setattr(recheck_relays, "MOST_FOLLOWED", 10**6)
     assert recheck(honest).answer is Answer.UNDECIDED
+
+
+def test_relays_of_several_patterns_against_brute_force() -> None:
+    dice, ends = random.Random(5), Counter[bool]()  # noqa: S311
+    while ends.total() < 400:
+        n, p = dice.randrange(4, 8), dice.randrange(2, 5)
+        attends = [[sorted({k, dice.randrange(n), (k - 1) % n}) for k in range(n)]]
+        attends += [[sorted({k, dice.choice((k, dice.randrange(n)))}) for k in range(n)] for _ in range(p - 1)]
+        dice.shuffle(attends)
+        pattern, s = SparsityPattern.from_lists(*attends), true_s(attends)
+        assert s is not None
+        pivots = dice.sample(range(n), dice.randrange(1, 4))
+        relays = {"pivots": pivots, "keys": dice.sample(range(n), dice.randrange(2)), "queries": []}
+        upper = s + dice.randrange(-1, 2 * p)
+        arrays = {name: np.array(tokens, dtype=np.int64) for name, tokens in relays.items()}
+        try:
+            check_relays(pattern, arrays, upper)
+        except FalseClaim:
+            shown = False
+        else:
+            shown = True
+            assert s <= upper
+        assert shown is relays_show(attends, relays, upper)
+        ends[shown] += 1
+    assert min(ends.values()) > 50
 
 
 def test_without_relays_a_long_s_is_unproved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,9 +202,11 @@ def _bisect(trials: Trials, ladder: list[float]) -> float:
     """
     good = ladder[-1]
     bad = ladder[-2] if len(ladder) > 1 else good / 2
+    step, lowest = 2.0, 2.0**LOWEST / trials.zeta
     while trials.pass_at(bad):
-        good, bad = bad, bad / 2
-        if good * trials.zeta <= 2.0**LOWEST:
+        step *= step  # where every t passes, the way down is long
+        good, bad = bad, max(bad / step, lowest)
+        if good <= lowest:
             return good
     while True:
         high = good
