@@ -9,7 +9,7 @@ from constructions.backends import Backend, choose_backend
 from constructions.numbers import ProofError
 from constructions.targets import as_target
 from sparseuap.patterns import PatternLike, Reading, as_pattern
-from theory.checks import number, whole
+from theory.checks import real, whole
 from theory.probability_maps import probability_map
 from verify import error_study, proof
 from verify.lp_box import UNIT_BOX
@@ -138,8 +138,8 @@ def measure_error(
         rho=probability_map(rho),
         construction=construction,
         t=temperatures_of(t),
-        alpha=None if alpha is None else number("alpha", alpha),
-        p=number("p", p),
+        alpha=None if alpha is None else real("alpha", alpha),
+        p=real("p", p),
         box=box,
         seed=whole("seed", seed),
         backend=_backend(backend, device),
@@ -160,7 +160,7 @@ def temperatures_of(t: float | Sequence[float] | None) -> list[float] | None:
     several = [t] if isinstance(t, (str, bytes)) or not hasattr(t, "__iter__") else list(t)
     if not several:
         raise ProofError("t is None, a positive number or several, got none")
-    return [number("t", one) for one in several]
+    return [real("t", one) for one in several]
 
 
 def _backend(backend: Backend | str, device: str) -> Backend:

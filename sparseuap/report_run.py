@@ -12,7 +12,7 @@ from sparseuap.patterns import PatternLike, Reading, as_pattern, name_of
 from sparseuap.remedy import find_remedy
 from sparseuap.report_case import command_lines, error_of, make_case, run_case
 from sparseuap.report_page import Report, page
-from theory.checks import number
+from theory.checks import real
 from theory.files import make_folder, write_text
 from theory.theorems import FunctionClass
 from theory.wording import printable
@@ -115,8 +115,8 @@ def report(
         seed=seed,
         rho=rho,
         t=temperatures_of(t),
-        alpha=None if alpha is None else number("alpha", alpha),
-        p=number("p", p),
+        alpha=None if alpha is None else real("alpha", alpha),
+        p=real("p", p),
         box=box,
     )
     return write_report(

@@ -134,6 +134,20 @@ def test_a_head_or_the_union_can_be_chosen() -> None:
         assert as_pattern(by_head, n=5, heads=2, head=head) == as_pattern(f"causal:n=5,w={width}")  # type: ignore[arg-type]
 
 
+def test_the_dimensions_of_a_mask_are_said() -> None:
+    two = np.stack([np.eye(4, dtype=bool), np.tri(4, dtype=bool)])
+    assert as_pattern(two, true_means="attend", axis="layers").p == 2
+    assert as_pattern(two, true_means="attend", axis="heads", head="union") == as_pattern("causal:n=4")
+    assert as_pattern(np.stack([~two, two]), true_means="attend", batch=1, head=1) == as_pattern("causal:n=4")
+    for reading, message in (
+        ({}, "axis=heads"),
+        ({"axis": "rows"}, "axis must be heads or layers"),
+        ({"axis": "heads"}, r'head 1 attends otherwise than head 0: say head=0, or another, or head="union"'),
+    ):
+        with pytest.raises(PatternError, match=message):
+            as_pattern(two, true_means="attend", **reading)  # type: ignore[arg-type]
+
+
 def test_a_keyword_that_nobody_knows_is_refused() -> None:
     for function in (
         sparseuap.assess,

@@ -11,13 +11,15 @@ from constructions.contextual_mapping import build_mapping
 from constructions.network import choose_mapping
 from constructions.relay import build_relay
 from theory.checks import check_tokens, choice, flag, index, seconds, whole, wholes
-from theory.families import bigbird, documents, equal_documents, fixed, ring
+from theory.families import bigbird, documents, equal_documents, fixed, parse_family, ring
 from theory.hamiltonian import hamiltonian_path
 from theory.hops import growth, hop_count
 from theory.hops.growth import seen, seers
 from theory.mask_functions import from_callable
+from theory.masks import from_additive_mask
 from theory.patterns import PatternError
 from theory.readers.layouts import from_layout
+from theory.readers.source import read_source
 from theory.receptive_field import first_seen_by, receptive_field
 from theory.repair import repair
 from verify.contextual_mapping import check_contextual_mapping
@@ -124,6 +126,19 @@ def test_an_order_of_the_tokens_is_made_of_integers(name: str, value: Any) -> No
         orders[name](value)
     with pytest.raises(PatternError, match="a token must be a whole number, got bool"):
         ring(2).relabel([False, True])
+
+
+@pytest.mark.parametrize("value", [None, 5, b"ring:n=4", ["ring:n=4"]])
+def test_a_source_is_text(value: Any) -> None:
+    for read in (read_source, parse_family):
+        with pytest.raises(PatternError, match=f"is text, such as star:n=16,w=1, got {type(value).__name__}"):
+            read(value)
+
+
+@pytest.mark.parametrize("value", [None, "-1e4", True, [], 0, float("nan")])
+def test_what_counts_as_masked_is_a_negative_number(value: Any) -> None:
+    with pytest.raises(PatternError, match="masked_below must be"):
+        from_additive_mask(np.zeros((2, 2)), zero_means="attend", masked_below=value)
 
 
 def test_numpy_integers_count_as_they_should() -> None:

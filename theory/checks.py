@@ -10,7 +10,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["PatternError", "check_tokens", "choice", "flag", "index", "number", "seconds", "whole", "wholes"]
+__all__ = ["PatternError", "check_tokens", "choice", "flag", "index", "real", "seconds", "whole", "wholes"]
 
 Choice = TypeVar("Choice")
 
@@ -136,7 +136,7 @@ def choice(name: str, value: object, known: Iterable[Choice]) -> Choice:
     raise PatternError(f"{name} must be {' or '.join(map(repr, words))}, got {value!r}")
 
 
-def number(name: str, value: Any) -> float:
+def real(name: str, value: Any) -> float:
     """Return a real number as a float; text and truth values are none.
 
     Raises
@@ -146,7 +146,7 @@ def number(name: str, value: Any) -> float:
 
     Examples
     --------
-    >>> number("p", "2")
+    >>> real("p", "2")
     Traceback (most recent call last):
         ...
     theory.connections.PatternError: p must be a number, got '2'

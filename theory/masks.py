@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from theory.checks import real
 from theory.mask_shapes import Axis, masks_of_heads
 from theory.patterns import Connections, PatternError, SparsityPattern
 
@@ -195,7 +196,7 @@ def additive_heads(
     >>> [pattern.to_lists() for pattern in additive_heads(np.zeros((1, 2, 1, 1)))]
     [[[[0]]], [[[0]]]]
     """
-    if not masked_below < 0:
+    if not real("masked_below", masked_below) < 0:
         raise PatternError(f"masked_below must be negative, got {masked_below!r}")
     heads = masks_of_heads(mask, axis=axis, batch=batch)
     for array in (array for layers in heads for array in layers):

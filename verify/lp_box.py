@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from constructions.numbers import ProofError
 from constructions.targets import Target
-from theory.checks import number
+from theory.checks import real
 
 if TYPE_CHECKING:
     from constructions.targets import Floats
@@ -28,7 +28,7 @@ def check_box(box: tuple[float, float]) -> tuple[float, float]:
     """
     if not isinstance(box, (tuple, list)) or len(box) != 2:
         raise ProofError(f"the box has two ends a, b, got {box!r}")
-    a, b = (number("an end of the box", end) for end in box)
+    a, b = (real("an end of the box", end) for end in box)
     if not (-math.inf < a < b < math.inf and b - a < math.inf):
         raise ProofError(f"the box must be a,b with a < b, both finite, got {a:g},{b:g}")
     return a, b

@@ -91,6 +91,8 @@ def connection_formula(spec: str) -> int | None:
 
 def _read(spec: str) -> tuple[Family, dict[str, Value]]:
     """Return the family and the values given, by key."""
+    if not isinstance(spec, str):
+        raise PatternError(f"a family is text, such as star:n=16,w=1, got {type(spec).__name__}")
     name, _, rest = spec.partition(":")
     name = name.strip()
     family = FAMILIES.get(name)

@@ -81,6 +81,8 @@ def read_heads(source: str) -> HeadPatterns:
 
     from theory.readers.heads import joined
 
+    if not isinstance(source, str):
+        raise PatternError(f"a source is text, such as star:n=16,w=1, got {type(source).__name__}")
     whole = "+" not in source or os.path.isfile(source) or os.path.isfile(source.partition("?")[0])
     parts = [source] if whole else source.split("+")
     read = [_read_one(part) for part in parts]
