@@ -183,7 +183,8 @@ class _Tables:
         ids: Floats = values.ids.ravel().astype(np.float64) + float(values.lifted_by)
         known, place = np.unique(ids, return_inverse=True)
         rows, tokens = np.arange(1, self.d), np.arange(self.n)[:, np.newaxis]
-        self.ids, self.outputs, self.known = put(ids), put(values.outputs.ravel()), put(known)
+        # flatten copies: PyTorch shares memory, and warns of arrays that are read-only
+        self.ids, self.outputs, self.known = put(ids), put(values.outputs.flatten()), put(known)
         # rising: (place of its id) * windows + number of every window
         self.keys = put(np.sort(place.ravel() * ids.size + np.arange(ids.size)))
         self.shift = put((mapping.step * mapping.positions).astype(np.int64))

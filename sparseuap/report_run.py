@@ -13,7 +13,7 @@ from sparseuap.remedy import find_remedy
 from sparseuap.report_case import command_lines, error_of, make_case, run_case
 from sparseuap.report_page import Report, page
 from theory.checks import real
-from theory.files import make_folder, write_text
+from theory.files import check_folder, make_folder, write_text
 from theory.theorems import FunctionClass
 from theory.wording import printable
 from verify.lp_box import UNIT_BOX
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
     Say = Callable[[str, float | None], None]
 
-__all__ = ["WrittenReport", "report", "write_report"]
+__all__ = ["FILES", "WrittenReport", "report", "write_report"]
+
+FILES = ("index.html", "certificate.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +103,11 @@ def report(
     Raises
     ------
     PatternError, ProofError, TargetError
-        If the pattern cannot be read or an argument is out of range; nothing has been written then.
+        If the pattern cannot be read, an argument is out of range, or the folder cannot be written to; nothing has
+        been written then.
     """
+    folder = Path(out)
+    check_folder(folder, FILES)
     read = as_pattern(pattern, **reading)
     case = make_case(
         read.n,
@@ -123,7 +128,7 @@ def report(
         read,
         name_of(pattern),
         case,
-        Path(out),
+        folder,
         for_=for_,
         layers=layers,
         time_limit=time_limit,

@@ -86,7 +86,11 @@ def test_the_error_and_the_report_take_them_too(tmp_path: Path) -> None:
     assert written.proof.holds  # type: ignore[union-attr]
     assert written.study.rows[0].t == 64  # type: ignore[union-attr]
     page = written.page.read_text()
-    assert "SparsityPattern" not in page.split("<h1>")[1].split("</h1>")[0] or "given" in page
+    assert "the ndarray given is universal" in page
+    assert "sparseuap check" not in page  # no command line names an array
+    (tmp_path / "file").touch()
+    with pytest.raises(PatternError, match="is no folder"):
+        sparseuap.report("no such pattern", tmp_path / "file" / "page")
     assert sparseuap.recheck(written.certificate).valid
 
 

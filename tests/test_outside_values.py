@@ -10,7 +10,7 @@ import pytest
 from constructions.contextual_mapping import build_mapping
 from constructions.network import choose_mapping
 from constructions.relay import build_relay
-from theory.checks import check_tokens, choice, flag, index, seconds, whole, wholes
+from theory.checks import check_tokens, choice, flag, index, real, seconds, whole, wholes
 from theory.families import bigbird, documents, equal_documents, fixed, parse_family, ring
 from theory.hamiltonian import hamiltonian_path
 from theory.hops import growth, hop_count
@@ -166,3 +166,14 @@ def test_the_checks_return_what_they_let_pass() -> None:
     with pytest.raises(PatternError, match="no token True: tokens are the integers"):
         index(True, 4)
     assert fixed(9, 3).attends(np.int64(0), np.int64(0))
+
+
+def test_a_real_number_fits_a_float() -> None:
+    assert (real("p", np.float32(2)), real("p", np.int8(3))) == (2.0, 3.0)
+    for value, message in (
+        (10**400, "beyond every float"),
+        ("2", "must be a number"),
+        (np.bool_(True), "must be a"),
+    ):
+        with pytest.raises(PatternError, match=message):
+            real("p", value)

@@ -142,7 +142,7 @@ def real(name: str, value: Any) -> float:
     Raises
     ------
     PatternError
-        If it is anything else, or NaN.
+        If it is anything else. NaN passes: it is in no range.
 
     Examples
     --------
@@ -152,9 +152,12 @@ def real(name: str, value: Any) -> float:
     theory.connections.PatternError: p must be a number, got '2'
     """
     kinds = (int, float, np.integer, np.floating)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds) or value != value:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
         raise PatternError(f"{name} must be a number, got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise PatternError(f"{name} is a number beyond every float") from error
 
 
 def seconds(value: Any) -> float:

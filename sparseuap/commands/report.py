@@ -11,7 +11,7 @@ from constructions.targets import TargetError
 from sparseuap import options as shared
 from sparseuap.progress import Steps
 from sparseuap.report_case import SMALL, read_case
-from sparseuap.report_run import write_report
+from sparseuap.report_run import FILES, write_report
 from theory.files import check_folder
 from theory.patterns import PatternError
 from theory.readers.source import read_source, source_files
@@ -58,9 +58,7 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
 
     Exit status: 0 universal and everything checked holds, 1 not, 2 bad input, 3 undecided.
     """
-    check_folder(
-        folder, ["index.html", "certificate.json"], source_files(source, options["target"], options["rho"])
-    )
+    check_folder(folder, FILES, source_files(source, options["target"], options["rho"]))
     with Steps() as say:
         say("reading the pattern", None)
         pattern = read_source(source)
