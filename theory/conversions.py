@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.dense_masks import to_additive_mask, to_boolean_mask
 from theory.mask_functions import from_callable, to_callable
-from theory.masks import from_additive_mask, from_boolean_mask, to_additive_mask, to_boolean_mask
+from theory.masks import from_additive_mask, from_boolean_mask
 from theory.patterns import MAX_TOKENS, Connections, PatternError, SparsityPattern
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from theory.patterns import PatternError
-from theory.readers.guard import check_options
+from theory.readers.guard import check_options, flag, whole_number
 from theory.readers.heads import HeadPatterns
 from theory.readers.modules import MODULE, argument, call, module_object
 from theory.readers.signatures import is_function_of, takes, with_options
@@ -44,7 +44,7 @@ def read_library(kind: str, place: str, options: Mapping[str, str]) -> HeadPatte
     head = rest.pop("head", None)
     if "n" not in rest and kind != "flex":
         raise PatternError(f"{kind}: does not know the number of tokens: add n, as in ?n=64")
-    n = _number("n", rest.pop("n")) if "n" in rest else None
+    n = whole_number("n", rest.pop("n")) if "n" in rest else None
     return LIBRARIES[kind](place, n, rest).chosen(head)
 
 
@@ -52,8 +52,8 @@ def _flex(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
     from theory.readers.block_masks import from_block_mask, is_block_mask
     from theory.readers.flex import from_mask_mod
 
-    heads = _number("heads", options.pop("heads")) if "heads" in options else None
-    batch = _number("batch", options.pop("batch")) if "batch" in options else None
+    heads = whole_number("heads", options.pop("heads")) if "heads" in options else None
+    batch = whole_number("batch", options.pop("batch")) if "batch" in options else None
     arguments = {name: argument(text) for name, text in options.items()}
     with module_object(place) as target:
         if is_block_mask(target):
@@ -76,8 +76,8 @@ def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
 
     check_options(options, ("global", "causal"), "a Hugging Face configuration (with n, head)")
     places = options.get("global")
-    tokens = None if places is None else [_number("global", one) for one in places.split(",") if one]
-    causal = _flag("causal", options["causal"]) if "causal" in options else None
+    tokens = None if places is None else [whole_number("global", one) for one in places.split(",") if one]
+    causal = flag("causal", options["causal"]) if "causal" in options else None
     if MODULE.fullmatch(place) and not os.path.exists(place):
         with module_object(place) as target:
             if not is_config(target):
@@ -89,8 +89,8 @@ def _hf(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
 def _layout(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
     from theory.readers.layouts import from_layout, has_layout
 
-    causal = _flag("causal", options.pop("causal")) if "causal" in options else None
-    seed = _number("seed", options.pop("seed")) if "seed" in options else None
+    causal = flag("causal", options.pop("causal")) if "causal" in options else None
+    seed = whole_number("seed", options.pop("seed")) if "seed" in options else None
     arguments = {name: argument(text) for name, text in options.items()}
     with module_object(place) as target:
         if not has_layout(target):
@@ -107,21 +107,9 @@ def _flash(place: str, n: int | None, options: dict[str, str]) -> HeadPatterns:
 
     check_options(options, ("causal",), "a window (with n)")
     left, right = parse_window(place)
-    if "causal" in options and _flag("causal", options["causal"]):
+    if "causal" in options and flag("causal", options["causal"]):
         right = 0
     return HeadPatterns((from_window(n or 0, left, right),))
-
-
-def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise PatternError(f"{name} must be a whole number, got {text!r}")
-    return int(text)
-
-
-def _flag(name: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise PatternError(f"{name} must be true or false, got {text!r}")
-    return text.lower() == "true"
 
 
 LIBRARIES: dict[str, Callable[[str, int | None, dict[str, str]], HeadPatterns]] = {
