@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     from theory.patterns import IntArray, SparsityPattern
 
-__all__ = ["build_mapping", "check_sizes", "path_patterns"]
+__all__ = ["SELF_LOOPS", "build_mapping", "check_sizes", "path_patterns"]
 
 REMEDY = "use --construction relay"
+SELF_LOOPS = "let every token attend to itself (`sparseuap repair` adds what is missing)"  # relay needs 1.1 too
 
 
 def build_mapping(
@@ -99,7 +100,9 @@ def build_mapping(
     violations = self_attention_violations(pattern)
     if violations.size:
         layer, token = violations[0].tolist()
-        raise _silent(f"Assumption 1.1 fails: token {token} does not attend to itself in pattern {layer}")
+        raise _silent(
+            f"Assumption 1.1 fails: token {token} does not attend to itself in pattern {layer}", SELF_LOOPS
+        )
     if not flag("tight", tight) and s is None:
         s = _hop_count(pattern)
     path = _hamiltonian_path(pattern) if gamma is None else _permutation(gamma, pattern.n)
@@ -185,8 +188,8 @@ def _bounds(
     return shifted, max(shifted, greatest * (1 + all_max.factor) ** all_max.count, all_max.factor)
 
 
-def _silent(reason: str) -> ProofError:
-    return ProofError(f"Theorem 1 does not apply: {reason.rstrip('.')}: {REMEDY}")
+def _silent(reason: str, remedy: str = REMEDY) -> ProofError:
+    return ProofError(f"Theorem 1 does not apply: {reason.rstrip('.')}: {remedy}")
 
 
 def _hop_count(pattern: SparsityPattern) -> int:

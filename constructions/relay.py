@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.contextual_mapping import check_sizes
+from constructions.contextual_mapping import SELF_LOOPS, check_sizes
 from constructions.mapping import StagedMapping
 from constructions.numbers import ProofError
 from constructions.relay_plan import plan_relay
@@ -186,8 +186,8 @@ def _check_self_attention(pattern: SparsityPattern) -> None:
     if pattern.n > 1 and violations.size:
         layer, token = violations[0].tolist()
         raise ProofError(
-            f"token {token} does not attend to itself in pattern {layer}: the relay construction needs 1.1, the"
-            " self-loop of every token in every pattern"
+            f"token {token} does not attend to itself in pattern {layer}: the relay construction needs 1.1:"
+            f" {SELF_LOOPS}"
         )
 
 

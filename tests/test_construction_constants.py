@@ -159,7 +159,7 @@ def test_tighter_s_is_none_when_a_token_never_sees_it() -> None:
 
 def test_self_attention_is_required() -> None:
     pattern = SparsityPattern.from_lists([[0, 1], [0, 1]], [[0, 1], [0]])
-    with pytest.raises(ProofError, match=r"Assumption 1\.1 fails: token 1 .* pattern 1: use --construction relay"):
+    with pytest.raises(ProofError, match=r"Assumption 1\.1 fails: token 1 .* pattern 1: let every token"):
         build_mapping(pattern, 1, 2, gamma=[0, 1], s=1)
 
 

@@ -126,16 +126,20 @@ def test_an_input_is_found_whatever_it_is_called(here: Path) -> None:
     Path("config.json").write_text("{}")
     Path("mine.py").write_text("")
     for name in ("p.json", "./p.json", str(here / "p.json"), "link.json", "twin.json"):
-        with pytest.raises(PatternError, match="is read as"):
+        with pytest.raises(PatternError, match=r"is (an input|the same file as the input)"):
             check_output(Path(name), source_files("p.json+p.json"))
     for source, name in (
         ("hf:config.json?n=4", "config.json"),
         ("mine:mask?n=3", "mine.py"),
         ("p.json?a=b", "p.json"),
     ):
-        with pytest.raises(PatternError, match="is read as"):
+        with pytest.raises(PatternError, match=r"is (an input|the same file as the input)"):
             check_output(Path(name), source_files(source))
     check_output(Path("config.json"), source_files("ring:n=4"))
+    with pytest.raises(PatternError, match=r"^p\.json is an input: write to another file$"):
+        check_output(Path("p.json"), source_files("p.json"))
+    with pytest.raises(PatternError, match=r"^link\.json is the same file as the input p\.json: write"):
+        check_output(Path("link.json"), source_files("p.json"))
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ def test_counter_examples_keep_what_asks_for_nothing(name: str) -> None:
         (-1.0, 0.1, 2, "zeta"),
         (math.nan, 0.1, 2, "zeta"),
         (math.inf, 0.1, 2, "zeta"),
+        (1e-300, 0.1, 2, "at least 1e-100, got 1e-300"),
         (1.0, 0.0, 2, "eta"),
         (1.0, 1.5, 2, "eta"),
         (1.0, math.nan, 2, "eta"),

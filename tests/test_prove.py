@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,9 @@ from theory.families import parse_family
 from theory.verdicts import Answer
 from verify.inputs import AllInputs
 from verify.proof import choose_inputs, run_proof
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("construction", ["paper", "merged", "relay"])
@@ -90,6 +93,20 @@ def test_theorem_1_does_not_apply_to_the_hub(prove_command: Any) -> None:
     assert "Theorem 1 does not apply" in err
     assert "--construction relay" in err
     assert prove_command("hub:n=5", "--d", "1", "--delta", "1/2", "--construction", "relay")[0] == 0
+
+
+@pytest.mark.parametrize("construction", ["paper", "merged", "relay"])
+def test_without_self_attention_no_construction_is_advised(
+    prove_command: Any, tmp_path: Path, construction: str
+) -> None:
+    """The advice was relay, which then refused the same pattern."""
+    source = tmp_path / "swap.json"
+    source.write_text('{"attends": [[[1], [0]]]}')
+    arguments = ("--d", "1", "--delta", "1/2", "--construction", construction)
+    status, _, err = prove_command(str(source), *arguments)
+    assert status == 2
+    assert err.endswith(": let every token attend to itself (`sparseuap repair` adds what is missing)\n")
+    assert "--construction" not in err
 
 
 def test_a_target_beyond_reach_is_a_failure_with_a_witness(prove_command: Any) -> None:

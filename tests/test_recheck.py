@@ -106,6 +106,7 @@ FALSE_CLAIMS = [
     (RING, "all", "", {P13: {"answer": False, "key": None}}, "assumption_1_3: every token attends to itself"),
     (RING, "all", "", {P13: {"answer": None}}, "assumption_1_3: every token attends to itself"),
     (CAUSAL, "all", "", {P13: {"answer": None}}, "assumption_1_3: the union digraph is not strongly connected"),
+    (CAUSAL, "all", "", {f"{P13}__key": 0}, "assumption_1_3: every token sees token 0 in the end"),
     (SWAP, "all", "", {P13: {"answer": None}}, "assumption_1_3: recomputed: there is no s"),
     (HALF, "all", "", {P13: {"answer": False, "key": 1}}, "assumption_1_3: recomputed: s = 2"),
     (RING, "all", "", {f"{P13}__s": 2}, "assumption_1_3.upper: s = 2, but the bounds 3 and 3 meet"),

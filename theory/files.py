@@ -80,7 +80,9 @@ def _check_held(path: Path, held: os.stat_result, inputs: Iterable[str | Path]) 
         raise PatternError(f"{name} cannot be written: it is read-only")
     for other in inputs:
         if os.path.exists(other) and os.path.samefile(path, other):
-            raise PatternError(f"{name} is read as {printable(str(other))}: write to another file")
+            read = printable(str(other))
+            same = "an input" if read == name else f"the same file as the input {read}"
+            raise PatternError(f"{name} is {same}: write to another file")
     with suppress(OSError):
         if os.path.samestat(held, os.fstat(1)):
             raise PatternError(f"{name} is where the printed output goes: write to another file")

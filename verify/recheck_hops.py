@@ -81,7 +81,7 @@ class _Hops:
         if not connected:
             if answer is not False:
                 raise FalseClaim("the union digraph is not strongly connected, so there is no s")
-            return "fails: some token never sees another one"
+            return self._check_key()
         if self.loops:
             if answer is not True:
                 raise FalseClaim("every token attends to itself and reaches every other one, so there is an s")
@@ -101,6 +101,18 @@ class _Hops:
         if self.least is None:
             return "fails: no number of layers fills all S_k^t, recomputed"
         return f"holds: s = {self.least}"
+
+    def _check_key(self) -> str:
+        """Check the key that some query never sees, where the cut has shown that there is one."""
+        from scipy.sparse.csgraph import breadth_first_order
+
+        key = self.claim["key"]
+        if not self.loops or key is None:
+            return "fails: some token never sees another one"
+        followers = breadth_first_order(self.pattern.union.transposed.matrix(), key, return_predecessors=False)
+        if followers.size == self.pattern.n:  # with 1.1 all of them see it from some layer on
+            raise FalseClaim(f"every token sees token {key} in the end, which is given as one that some never see")
+        return f"fails: token {key} is never seen by all"
 
     def check_open(self) -> str:
         """Note that the certificate gives bounds only."""

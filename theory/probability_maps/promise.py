@@ -37,7 +37,8 @@ def check_promise(zeta: float, eta: float, m: int) -> None:
         Unless zeta is a finite number of at least 1e-100, 0 < eta <= 1, and m is an integer >= 1.
     """
     if not (math.isfinite(zeta) and zeta >= LEAST_ZETA):
-        raise PatternError(f"zeta, the leader's lead, must be a positive number, got {zeta}")
+        needed = f"must be a finite number of at least {LEAST_ZETA:g}"
+        raise PatternError(f"zeta, the leader's lead, {needed}, got {zeta:g}")
     if not 0 < eta <= 1:
         raise PatternError(f"eta, the mass that may be lost, must lie in (0, 1], got {eta}")
     if isinstance(m, bool) or m != int(m) or m < 1:
