@@ -127,6 +127,8 @@ def test_an_infinite_error_is_null_in_json_and_said(error: Any, monkeypatch: pyt
         ((*STAR, "--t", "1;2"), "--t takes numbers"),
         ((*STAR, "--box", "1"), "--box takes two numbers"),
         ((*STAR, "--box", "2,1"), "the box must be"),
+        ((*STAR, "--box=-1e300,1e300"), "leave float64's range"),  # inf, with warnings, and exit 0
+        ((*STAR, "--box", "0,1e-300"), "choose a box nearer to 0,1"),  # 0 within a bound of 0
         ((*STAR, "--alpha", "1"), "alpha must lie between 0 and 1"),
         ((*RELAY, "--rho", "hardmax"), "the ramp is beyond hardmax"),
         (("star:n=4,w=1", "--d", "1", "--delta", "2/3"), "delta must be 1/K"),

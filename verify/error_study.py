@@ -16,7 +16,7 @@ from constructions.relaxation import soften
 from verify.inputs import AllInputs
 from verify.literal_mapping import run_mapping
 from verify.lp_bound import RelaxationBound, relaxation_bound
-from verify.lp_box import UNIT_BOX, check_box, on_box
+from verify.lp_box import UNIT_BOX, check_distances, on_box
 from verify.lp_check import Contradiction, contradictions
 from verify.lp_error import ErrorMeter, LpErrors
 from verify.lp_norm import check_p
@@ -166,7 +166,7 @@ def study_error(
     """
     say = progress or (lambda _step, _share: None)
     check_p(p)
-    check_box(box)
+    check_distances(d * pattern.n, p, box)
     for value in t or ():
         if not 0 < value < np.inf:
             raise ProofError(f"t must be positive and finite, got {value:g}")

@@ -13,9 +13,10 @@ from theory.checks import real
 if TYPE_CHECKING:
     from constructions.targets import Floats
 
-__all__ = ["UNIT_BOX", "check_box", "log_volume", "on_box"]
+__all__ = ["UNIT_BOX", "check_box", "check_distances", "log_volume", "on_box"]
 
 UNIT_BOX = (0.0, 1.0)
+MOST_DIGITS = 200  # of a distance on the box, before or after the point: float64 ends at 308
 
 
 def check_box(box: tuple[float, float]) -> tuple[float, float]:
@@ -32,6 +33,24 @@ def check_box(box: tuple[float, float]) -> tuple[float, float]:
     if not (-math.inf < a < b < math.inf and b - a < math.inf):
         raise ProofError(f"the box must be a,b with a < b, both finite, got {a:g},{b:g}")
     return a, b
+
+
+def check_distances(coordinates: int, p: float, box: tuple[float, float]) -> None:
+    """Refuse a box on which distances would overflow, or be taken for 0.
+
+    Raises
+    ------
+    ProofError
+        If (b - a)^{dn/p}, times a coordinate or times b - a, leaves 1e-200 to 1e200.
+    """
+    a, b = check_box(box)
+    scale = log_volume(coordinates, box) / p
+    for length in (b - a, max(abs(a), abs(b))):
+        if abs(scale + math.log(length)) > MOST_DIGITS * math.log(10):
+            raise ProofError(
+                f"distances on the box {a:g},{b:g} leave float64's range: its side {b - a:g} counts"
+                f" {coordinates / p:g} times (d n / p): choose a box nearer to 0,1"
+            )
 
 
 @dataclass(frozen=True)
