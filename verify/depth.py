@@ -50,8 +50,8 @@ def within_layers(
     """Decide whether all pairs that `for_` needs are seen within `layers` attention layers.
 
     With 1.1 and the class of all functions this is s <= layers; otherwise the residual recursion
-    R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run: on the ends of the rows where they are intervals
-    (`theory.hops.intervals`), on all pairs within `time_limit` seconds where they are not.
+    R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run, on the ends of the rows where they are
+    intervals (`theory.hops.intervals`), on all pairs within `time_limit` seconds where they are not.
 
     Raises
     ------
