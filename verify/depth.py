@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.checks import whole
+from theory.checks import seconds, whole
+from theory.hops.intervals import Intervals
 from theory.receptive_field import see_one_layer
 from theory.theorems import FunctionClass
 from theory.verdicts import Answer
@@ -49,21 +50,27 @@ def within_layers(
     """Decide whether all pairs that `for_` needs are seen within `layers` attention layers.
 
     With 1.1 and the class of all functions this is s <= layers; otherwise the residual recursion
-    R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run.
+    R_k^t = R_k^{t-1} united with the R_j^{t-1}, j in A_k^t, is run, on the ends of the rows where they are
+    intervals (`theory.hops.intervals`), on all pairs within `time_limit` seconds where they are not.
 
     Raises
     ------
     PatternError
         If `layers` < 1, or there is no such class of functions.
     """
+    time_limit = seconds(time_limit)
     layers = whole("the number of attention layers (--layers)", layers, 1)
     for_ = FunctionClass.of(for_)
     looped = pattern.with_self_loops()
     if for_ is FunctionClass.ALL and looped is pattern and hops.upper is not None and layers >= hops.upper:
         return WithinLayers(layers, Answer.HOLDS, None, None, f"all tokens are seen within {hops.upper} layers")
-    pair = first_unseen(
-        looped, layers, causal=for_ is FunctionClass.CAUSAL, deadline=time.monotonic() + time_limit
-    )
+    pair: tuple[int, int] | Answer
+    unseen = hops.unseen if for_ is FunctionClass.ALL and looped is pattern else None
+    if unseen is not None and (unseen.layers is None or layers <= unseen.layers):
+        pair = unseen.query, unseen.key  # what more layers do not carry, fewer do not
+    else:
+        deadline = time.monotonic() + time_limit
+        pair = first_unseen(looped, layers, causal=for_ is FunctionClass.CAUSAL, deadline=deadline)
     if isinstance(pair, Answer):
         why = {
             Answer.HOLDS: f"every output sees all it needs within {layers} layers",
@@ -90,6 +97,10 @@ def first_unseen(
     >>> first_unseen(ring, 2, causal=False), first_unseen(ring, 3, causal=False)
     ((0, 1), <Answer.HOLDS: 'holds'>)
     """
+    rows = [Intervals.read(layer) for layer in pattern.layers]
+    ends = [row for row in rows if row is not None]
+    if len(ends) == pattern.p:
+        return _first_beyond(ends, layers, causal=causal)
     for start in range(0, pattern.n, SOURCES):
         count = min(SOURCES, pattern.n - start)
         words = np.zeros((pattern.n, -(-count // 64)), dtype=np.uint64)
@@ -108,6 +119,29 @@ def first_unseen(
         if pair is not None:
             return pair
     return Answer.HOLDS
+
+
+def _first_beyond(cycle: list[Intervals], layers: int, *, causal: bool) -> tuple[int, int] | Answer:
+    """Answer as `first_unseen` where every row is an interval: qp + r layers are r after a power."""
+    n, p = cycle[0].low.size, len(cycle)
+    rounds, rest = divmod(min(layers, p * n), p)  # p n layers carry all that is ever carried
+    reached = Intervals(np.arange(n), np.arange(n))
+    power = reached
+    for layer in cycle if rounds else []:
+        power = layer.after(power)
+    while rounds:
+        reached = power.after(reached) if rounds & 1 else reached
+        rounds >>= 1
+        power = power.after(power) if rounds else power
+    for layer in cycle[:rest]:
+        reached = layer.after(reached)
+    open_rows = reached.open_rows
+    if causal:
+        open_rows = open_rows[reached.low[open_rows] > 0]
+    if not open_rows.size:
+        return Answer.HOLDS
+    query = int(open_rows[0])
+    return query, int(reached.low[query] - 1) % n
 
 
 def _first_missing(words: Words, start: int, count: int, *, causal: bool) -> tuple[int, int] | None:

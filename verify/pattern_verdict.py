@@ -147,7 +147,7 @@ def assess(
     layers
         Attention layers of the model, if the verdict should also say what that many layers see.
     time_limit
-        Seconds for each of the two questions that can be hard: the Hamiltonian path and the hop count.
+        Seconds for each of the questions that can be hard: the Hamiltonian path, the hop count and the layers.
     progress
         Called with the name of each step as it starts, and its share done where that is known.
 
@@ -191,7 +191,7 @@ def assess(
         by_reach.says, Answer.UNDECIDED
     )
     say("layers", None)
-    within = None if layers is None else within_layers(pattern, layers, for_, hops)
+    within = None if layers is None else within_layers(pattern, layers, for_, hops, time_limit=time_limit)
     return PatternVerdict(
         pattern,
         for_,

@@ -43,7 +43,7 @@ __all__ = ["command"]
 @options.json_wanted
 @click.option("--certificate", "file", type=options.OUTPUT, help="Write a certificate for `recheck`.")
 @options.time_limit(
-    10.0, "Seconds for each hard question (Hamiltonian path, hop count); beyond it the answer is undecided."
+    10.0, "Seconds for each hard question (Hamiltonian path, hop count, --layers), then: undecided."
 )
 def command(
     source: str,
