@@ -155,16 +155,21 @@ def hop_count(
 
 
 def growth(
-    pattern: PatternLike, layers: int | None = None, *, residual: bool = False, **reading: Unpack[Reading]
+    pattern: PatternLike,
+    layers: int | None = None,
+    *,
+    residual: bool = False,
+    time_limit: float | None = 60.0,
+    **reading: Unpack[Reading],
 ) -> Growth:
-    """Return the least and the mean of |S_k^t| layer by layer: `theory.hops.growth`.
+    """Return the least and the mean of |S_k^t| layer by layer, as far as the time allows: `theory.hops.growth`.
 
     Examples
     --------
     >>> growth("ring:n=4").min
     (2, 3, 4)
     """
-    return hops.growth(as_pattern(pattern, **reading), layers, residual=residual)
+    return hops.growth(as_pattern(pattern, **reading), layers, residual=residual, time_limit=time_limit)
 
 
 def hamiltonian_path(

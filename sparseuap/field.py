@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from sparseuap.patterns import PatternLike, Reading, as_pattern
-from theory.checks import PatternError, index, whole
+from theory.checks import PatternError, index, layers_listed, whole
+from theory.read_only import read_only
 from theory.receptive_field import ReceptiveField, receptive_field
 from theory.receptive_field import first_seen_by as first_layers
 
@@ -19,6 +20,7 @@ __all__ = ["MATRIX_TOKENS", "first_seen_by", "grow"]
 MATRIX_TOKENS = 512
 """Tokens up to which the first layer is kept for every pair."""
 MOST_BITS = 2**36  # n^2 times the layers
+MOST_SIZES = 2**26  # n times the layers, each 8 bytes
 
 
 def grow(pattern: PatternLike, layers: int | None = None, **reading: Unpack[Reading]) -> ReceptiveField:
@@ -39,7 +41,7 @@ def grow(pattern: PatternLike, layers: int | None = None, **reading: Unpack[Read
     Raises
     ------
     PatternError
-        If there is no such pattern, `layers` < 1, or n^2 times the layers are too many to follow.
+        If there is no such pattern, `layers` < 1, or n or n^2 times the layers are too many to follow.
 
     Examples
     --------
@@ -47,8 +49,8 @@ def grow(pattern: PatternLike, layers: int | None = None, **reading: Unpack[Read
     [1, 2, 3, 4]
     """
     read = as_pattern(pattern, **reading)
-    count = read.p * max(1, read.n - 1) if layers is None else whole("a number of layers", layers, 1)
-    if read.n**2 * count > MOST_BITS:
+    count = read.p * max(1, read.n - 1) if layers is None else layers_listed(layers)
+    if read.n**2 * count > MOST_BITS or read.n * count > MOST_SIZES:
         if layers is None:
             raise PatternError(f"{read.n} tokens may need {count} layers: say how many to follow with --layers")
         raise PatternError(f"{read.n} tokens through {count} layers are too many to follow: ask for one --query")
@@ -83,4 +85,4 @@ def first_seen_by(
     first = first_layers(read, index(query, read.n))
     if layers is not None:
         first[first > whole("a number of layers", layers, 1)] = -1
-    return first
+    return read_only(first)

@@ -102,6 +102,8 @@ def chosen(names: Sequence[str]) -> list[FigureEntry]:
     theory.connections.PatternError: no figure is called 'realy', did you mean 'relay'? --list names all of them
     """
     for name in names:
+        if not isinstance(name, str):
+            raise PatternError(f"figures are called by name, as in 'relay', not by {type(name).__name__}")
         if name not in FIGURES:
             near = difflib.get_close_matches(name.lower().replace("-", "_"), FIGURES, n=1)
             hint = f", did you mean {near[0]!r}?" if near else ":"

@@ -111,6 +111,8 @@ def _read_object(pattern: Any, said: dict[str, Any]) -> HeadPatterns:
     from theory.readers.flex import from_mask_mod, is_mask_mod
     from theory.readers.objects import heads_of
 
+    if isinstance(pattern, (list, tuple)) and any(isinstance(part, (str, os.PathLike)) for part in pattern):
+        raise PatternError('a list of sources is no pattern: give each by itself, or a cycle as "a.npz+b.npz"')
     n = whole("n", said.pop("n"), 1) if "n" in said else None
     heads = said.pop("heads", None)
     if n is None and callable(pattern) and not hasattr(pattern, "make_layout"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -325,3 +326,47 @@ def test_a_picture_shows_every_connection_and_is_small() -> None:
     shown = sparseuap.assess(SparsityPattern.from_lists([[0], [1]]))._repr_html_()
     assert "->" not in shown
     assert "NOT universal" in shown
+
+
+@pytest.mark.parametrize("name", ["to_additive_mask", "to_boolean_mask", "to_callable", "to_networkx", "to_scipy"])
+@pytest.mark.parametrize("value", ["ring:n=4", None, [[0]], np.eye(2, dtype=bool)])
+def test_what_writes_a_pattern_says_that_it_needs_one(name: str, value: object) -> None:
+    options = {"true_means": "attend"} if name == "to_boolean_mask" else {}
+    with pytest.raises(PatternError, match=r"^expected a SparsityPattern, got \w+: sparseuap\.as_pattern"):
+        getattr(sparseuap, name)(value, **options)
+
+
+@pytest.mark.parametrize("value", [None, 5, Path("relay"), ("relay",)])
+def test_figures_are_called_by_name(value: Any) -> None:
+    with pytest.raises(PatternError, match=r"^figures are called by name, as in 'relay', not by \w+$"):
+        sparseuap.figures(value)
+
+
+@pytest.mark.parametrize("name", ["growth", "grow"])
+@pytest.mark.parametrize("layers", [2**16 + 1, 10**30])
+def test_layers_that_no_list_holds_are_refused(name: str, layers: int) -> None:
+    with pytest.raises(PatternError, match="layers are too many to list, more than 65536: ask for fewer"):
+        getattr(sparseuap, name)("ring:n=4", layers)
+
+
+def test_layers_after_which_nothing_changes_cost_nothing() -> None:
+    start = time.process_time()
+    found, field = sparseuap.growth("ring:n=4", 2**16), sparseuap.grow("ring:n=4", 2**16)
+    assert (len(found.min), found.min[:4], set(found.min[3:]), found.full) == (2**16, (2, 3, 4, 4), {4}, True)
+    assert (field.sizes.shape, field.full_after, int(field.sizes[5:].min())) == ((2**16 + 1, 4), 3, 4)
+    with pytest.raises(PatternError, match="through 65536 layers are too many to follow"):
+        sparseuap.grow("ring:n=1100", 2**16)
+    swap = [[[1], [0, 2], [1]]]  # no self-attention: the sets need not grow, and the time limit ends the list
+    assert sparseuap.growth(swap, 2**16, time_limit=0).stopped
+    assert time.process_time() - start < 5
+
+
+def test_a_list_of_sources_is_no_pattern() -> None:
+    with pytest.raises(PatternError, match="a list of sources is no pattern: give each by itself"):
+        sparseuap.compare(["ring:n=4", "star:n=4,w=1"])
+
+
+@pytest.mark.parametrize("dtype", ["float33", "1/0", object(), [1]])
+def test_a_mask_of_no_known_dtype_is_refused_in_one_line(dtype: Any) -> None:
+    with pytest.raises(PatternError, match=r"^an additive mask holds floats \(np\.float32\): there is no"):
+        sparseuap.to_additive_mask(CAUSAL, dtype)

@@ -145,3 +145,11 @@ def test_the_bound_of_equation_10_is_that_of_the_literal_proof() -> None:
         )
         assert largest < pattern.n * levels ** (pattern.n * d)
         assert EQUATION_10(build(name, "paper"), AllInputs(d, pattern.n, levels)).answer is Answer.HOLDS
+
+
+def test_long_checks_say_which_statement_they_are_at() -> None:
+    said: list[str] = []
+    mapping = build("window", "merged")
+    checks = check_lemmas(mapping, AllInputs(mapping.d, mapping.pattern.n, mapping.K), say=said.append)
+    by_ids = {"7.1", "7.2", "reach"}
+    assert set(said) == {check.name for check in checks} - by_ids

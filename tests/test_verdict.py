@@ -89,7 +89,9 @@ def test_first_unseen_pair_by_the_recursion() -> None:
 
 
 def test_first_unseen_pair_across_many_blocks_of_columns() -> None:
-    window = parse_family("window:n=2500,w=1")
+    rows = [[max(0, k - 1), k, min(2499, k + 1)] for k in range(2500)]
+    rows[0] = [0, 2]  # no interval, so that all pairs are followed
+    window = SparsityPattern.from_lists([sorted(set(row)) for row in rows])
     assert first_unseen(window, 2498, causal=False) == (2499, 0)
     assert first_unseen(window, 2499, causal=False) is Answer.HOLDS
     assert first_unseen(window, 2498, causal=True) == (2499, 0)

@@ -10,9 +10,21 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["PatternError", "check_tokens", "choice", "flag", "index", "real", "seconds", "whole", "wholes"]
+__all__ = [
+    "PatternError",
+    "check_tokens",
+    "choice",
+    "flag",
+    "index",
+    "layers_listed",
+    "real",
+    "seconds",
+    "whole",
+    "wholes",
+]
 
 Choice = TypeVar("Choice")
+MOST_LISTED = 1 << 16
 
 
 class PatternError(ValueError):
@@ -32,6 +44,27 @@ def whole(name: str, value: object, least: int = 0) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
         raise PatternError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
+
+
+def layers_listed(value: object) -> int:
+    """Return a number of layers, each of which gets an entry of its own in what is returned.
+
+    Raises
+    ------
+    PatternError
+        If it is no whole number of at least 1, or above 2^16.
+
+    Examples
+    --------
+    >>> layers_listed(2**30)
+    Traceback (most recent call last):
+        ...
+    theory.connections.PatternError: 1073741824 layers are too many to list, more than 65536: ask for fewer
+    """
+    layers = whole("a number of layers", value, 1)
+    if layers > MOST_LISTED:
+        raise PatternError(f"{layers} layers are too many to list, more than {MOST_LISTED}: ask for fewer")
+    return layers
 
 
 def index(value: object, count: int, name: str = "token") -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from theory.dense_masks import to_additive_mask, to_boolean_mask
 from theory.mask_functions import from_callable, to_callable
 from theory.masks import from_additive_mask, from_boolean_mask
-from theory.patterns import MAX_TOKENS, Connections, PatternError, SparsityPattern
+from theory.patterns import MAX_TOKENS, Connections, PatternError, SparsityPattern, ready
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ def to_scipy(pattern: SparsityPattern) -> list[sp.csr_array[np.bool_]]:
     from scipy.sparse import csr_array
 
     matrices = []
-    for layer in pattern.layers:
+    for layer in ready(pattern).layers:
         parts = (np.ones(layer.count, dtype=bool), layer.keys.copy(), layer.indptr.copy())
         matrices.append(csr_array(parts, shape=(layer.n, layer.n)))
     return matrices
@@ -156,7 +156,7 @@ def to_networkx(pattern: SparsityPattern) -> list[nx.DiGraph[int]]:
     import networkx as nx
 
     graphs: list[nx.DiGraph[int]] = []
-    for layer in pattern.layers:
+    for layer in ready(pattern).layers:
         graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_nodes_from(range(layer.n))
         graph.add_edges_from(zip(layer.keys.tolist(), layer.queries.tolist(), strict=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from theory.masks import DENSE_LIMIT
-from theory.patterns import PatternError, SparsityPattern
+from theory.patterns import PatternError, SparsityPattern, ready
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,14 +48,17 @@ def to_additive_mask(pattern: SparsityPattern, dtype: npt.DTypeLike = np.float32
     >>> to_additive_mask(SparsityPattern.from_lists([[0], [0, 1]])).tolist()
     [[[0.0, -inf], [0.0, 0.0]]]
     """
-    wanted = np.dtype(dtype)
+    try:
+        wanted = np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise PatternError(f"an additive mask holds floats (np.float32): there is no dtype {dtype!r}") from error
     if wanted.kind != "f":
         raise PatternError(f"an additive mask holds floats, not {wanted}")
     return _dense(pattern, wanted, attended=0.0, other=-np.inf)
 
 
 def _dense(pattern: SparsityPattern, dtype: np.dtype[Any], attended: float, other: float) -> npt.NDArray[Any]:
-    size = pattern.p * pattern.n**2 * dtype.itemsize
+    size = ready(pattern).p * pattern.n**2 * dtype.itemsize
     if size > DENSE_LIMIT:
         raise PatternError(
             f"a dense {dtype} mask of n={pattern.n}, p={pattern.p} needs {size} bytes, more than the limit of"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from theory.checks import flag
 from theory.masks import collect_rows, row_blocks
-from theory.patterns import Connections, PatternError, SparsityPattern
+from theory.patterns import Connections, PatternError, SparsityPattern, ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +117,7 @@ def to_callable(pattern: SparsityPattern) -> list[Callable[[npt.ArrayLike, npt.A
     >>> bool(attends(1, 0)), attends([0, 1], 1).tolist()
     (True, [False, True])
     """
-    return [_membership(layer) for layer in pattern.layers]
+    return [_membership(layer) for layer in ready(pattern).layers]
 
 
 def _membership(layer: Connections) -> Callable[[npt.ArrayLike, npt.ArrayLike], Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "SparsityPattern"]
+__all__ = ["MAX_TOKENS", "Connections", "IntArray", "PatternError", "SparsityPattern", "ready"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,6 +206,27 @@ class SparsityPattern:
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         return shown([repr(self)], self)
+
+
+def ready(pattern: object) -> SparsityPattern:
+    """Return a pattern as it is; what could only be read as one is refused.
+
+    Raises
+    ------
+    PatternError
+        If it is no SparsityPattern.
+
+    Examples
+    --------
+    >>> ready("star:n=16,w=1")
+    Traceback (most recent call last):
+        ...
+    theory.connections.PatternError: expected a SparsityPattern, got str: sparseuap.as_pattern makes one of it
+    """
+    if not isinstance(pattern, SparsityPattern):
+        kind = type(pattern).__name__
+        raise PatternError(f"expected a SparsityPattern, got {kind}: sparseuap.as_pattern makes one of it")
+    return pattern
 
 
 def _layer_from_lists(rows: Iterable[Iterable[int]], number: int) -> Connections:

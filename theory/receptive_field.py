@@ -109,7 +109,10 @@ def receptive_field(pattern: SparsityPattern, layers: int, *, matrix: bool = Fal
         words[keys, (keys - start) // 64] = np.uint64(1) << ((keys - start) % 64).astype(np.uint64)
         size, unchanged = count_bits(words, 64 * words.shape[1]), 0
         for t in range(layers + 1):
-            if t and unchanged < pattern.p:
+            if unchanged == pattern.p:  # no later layer adds anything
+                sizes[t:] += size
+                break
+            if t:
                 before, words = words, see_one_layer(looped.layers[(t - 1) % pattern.p], words)
                 grown = count_bits(words, 64 * words.shape[1])
                 unchanged = unchanged + 1 if np.array_equal(grown, size) else 0

@@ -164,8 +164,15 @@ class Lemma:
         return LemmaCheck(self.name, self.statement, answer, count, exhaustive, witness, why)
 
 
-def look_through(lemmas: Sequence[Lemma], subject: Subject, inputs: InputSet) -> dict[str, Witness | None]:
+def look_through(
+    lemmas: Sequence[Lemma], subject: Subject, inputs: InputSet, say: Callable[[str], None] = lambda _name: None
+) -> dict[str, Witness | None]:
     """Look at the run of every chunk for all these lemmas at once; where it breaks off, one such input is found.
+
+    Parameters
+    ----------
+    say
+        Called with the name of every lemma before it is looked at.
 
     Returns
     -------
@@ -177,6 +184,7 @@ def look_through(lemmas: Sequence[Lemma], subject: Subject, inputs: InputSet) ->
         trace = Trace(subject, grids)
         for lemma in lemmas:
             if lemma.look is not None and found[lemma.name] is None:
+                say(lemma.name)
                 found[lemma.name] = _look(lemma.look, trace)
         if None not in found.values():
             break

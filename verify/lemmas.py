@@ -95,6 +95,7 @@ def check_lemmas(
     *,
     found: Injectivity | None = None,
     compared: InputSet | None = None,
+    say: Callable[[str], None] = lambda _name: None,
 ) -> list[LemmaCheck]:
     """Check all statements that speak of a mapping or network, in the order of the proof.
 
@@ -110,6 +111,8 @@ def check_lemmas(
         What `check_ids` or a sweep showed for the same mapping, if it is known already.
     compared
         The inputs that `found` speaks of, where it is not `inputs`: the answers of 7.1, 7.2 and reach then do too.
+    say
+        Called with the name of every statement before it is checked.
 
     Raises
     ------
@@ -146,12 +149,13 @@ def check_lemmas(
         chosen.append(LEMMAS[name])
     for lemma in chosen:
         lemma.refuse(subject, inputs)
-    witnesses = look_through([lemma for lemma in chosen if lemma.look], subject, inputs)
+    witnesses = look_through([lemma for lemma in chosen if lemma.look], subject, inputs, say)
     for lemma in chosen:
         if lemma.name in KINDS:
             found = check_ids(subject, inputs) if found is None else found
             witnesses[lemma.name] = _witness(found, KINDS[lemma.name])
         elif lemma.find is not None:
+            say(lemma.name)
             witnesses[lemma.name] = lemma.search(subject, inputs)
     by_ids = inputs if compared is None else compared
     return [lemma.result(by_ids if lemma.name in KINDS else inputs, witnesses[lemma.name]) for lemma in chosen]

@@ -287,9 +287,16 @@ def run_proof(
         decision = Decision(check_ids(mapping, inputs), inputs, None)
     else:
         decision = decide_ids(mapping, inputs, sample, plan, progress=progress)
-    say("checking the statements", None)
     subject = mapping if network is None else network
-    checks.extend(check_lemmas(subject, sample, found=decision.ids, compared=decision.inputs))
+    checks.extend(
+        check_lemmas(
+            subject,
+            sample,
+            found=decision.ids,
+            compared=decision.inputs,
+            say=lambda name: say(f"checking the statements: {name}", None),
+        )
+    )
     say("running the blocks one after another", None)
     literal = [run_quantization(mapping, inputs, seed), run_mapping(mapping, inputs, seed)]
     literal += [run_values(network, inputs, seed)] if network is not None else []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from theory.checks import flag, index, whole
+from theory.checks import flag, index, layers_listed, whole
 from theory.connections import PatternError
 from theory.hops import numpy_kernels
 from theory.hops.bitsets import blank_state, count_bits
@@ -132,7 +132,7 @@ def growth(
     Raises
     ------
     PatternError
-        If the bits do not fit into the memory limit, `layers` < 1, or the engine is not there.
+        If the bits do not fit into the memory limit, `layers` is not within 1..2^16, or the engine is not there.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def growth(
     Growth(min=(2, 3, 4), mean=(2.0, 3.0, 4.0), full=True, residual=False)
     """
     if layers is not None:
-        whole("a number of layers", layers, 1)
+        layers_listed(layers)
     clock = Clock(time_limit)
     looped = pattern.with_self_loops() if flag("residual", residual) else pattern
     grows = residual or is_self_attending(pattern)
@@ -155,6 +155,9 @@ def growth(
         least.append(smallest)
         total.append(together)
         settled = smallest == pattern.n or (len(total) > pattern.p and together == total[-1 - pattern.p])
+        if settled and grows and layers is not None:  # no later layer adds anything
+            least += [smallest] * (layers - len(least))
+            total += [together] * (layers - len(total))
         done = len(least) == layers or (layers is None and settled)
         stopped = not done and clock.passed
         if done or stopped:
