@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from theory.hops import Growth
     from verify.pattern_verdict import PatternVerdict
 
-__all__ = ["as_json", "as_text", "heads_as_json", "heads_as_text"]
+    Judged = tuple[list[int], PatternVerdict]
+
+__all__ = ["as_json", "as_text", "judged_as_json", "judged_as_text"]
 
 RECURSIONS = {False: "paper's recursion, eq. (3)", True: "residual recursion"}
 
@@ -104,26 +106,56 @@ def as_text(
     return "\n".join(lines)
 
 
-def heads_as_json(
-    verdicts: list[tuple[list[int], PatternVerdict]],
+def judged_as_json(
+    verdicts: Sequence[Judged],
     source: str,
     *,
     growth: float | None = None,
     remedies: Sequence[Remedy | None],
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the verdicts of heads that differ, each with the numbers of its heads and what helps it."""
+    """Return what `check` prints of a source: one verdict, or those of heads that differ, and how it was read.
+
+    Parameters
+    ----------
+    verdicts
+        Verdicts with the numbers of their heads.
+    growth, remedies
+        As for `as_json`; a remedy for each verdict.
+    notes
+        How the source was read.
+    """
+    read = {"notes": list(notes)} if notes else {}
+    if len(verdicts) == 1:
+        return {**as_json(verdicts[0][1], source, growth=growth, remedy=remedies[0]), **read}
     heads = [
         {"heads": numbers, **as_json(verdict, source, growth=growth, remedy=remedy)}
         for (numbers, verdict), remedy in zip(verdicts, remedies, strict=True)
     ]
-    return {"source": source, "counting": "tokens, patterns and heads from 0", "heads": heads}
+    return {"source": source, "counting": "tokens, patterns and heads from 0", "heads": heads, **read}
 
 
-def heads_as_text(
-    verdicts: list[tuple[list[int], PatternVerdict]],
+def judged_as_text(
+    verdicts: Sequence[Judged],
     source: str,
     *,
     growth: float | None = None,
+    remedies: Sequence[Remedy | None],
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the same as text, the notes first."""
+    if len(verdicts) == 1:
+        said = as_text(verdicts[0][1], source, growth=growth, remedy=remedies[0])
+    else:
+        said = _heads_as_text(verdicts, source, growth=growth, remedies=remedies)
+    return "\n".join((*(f"Note: {note}." for note in notes), said))
+
+
+def _heads_as_text(
+    verdicts: Sequence[Judged],
+    source: str,
+    *,
+    growth: float | None,
     remedies: Sequence[Remedy | None],
 ) -> str:
     """Return the verdicts of heads that differ, one after the other; the commands that help are shown once."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["STATES", "LengthSweep", "sweep"]
 
-STATES = (*(answer.value for answer in Answer), "refused")
+REFUSED = "refused"
+STATES = (*(answer.value for answer in Answer), REFUSED)
 """What can become of a length: an answer, or no pattern."""
 
 
@@ -50,9 +51,7 @@ class LengthSweep:
     @property
     def answer(self) -> Answer:
         """HOLDS if the pattern is universal at every length that there is, FAILS if not at some."""
-        states = {row["state"] for row in self.rows}
-        worst = (Answer.FAILS, Answer.UNDECIDED)
-        return next((answer for answer in worst if answer.value in states), Answer.HOLDS)
+        return Answer.of_all(Answer(row["state"]) for row in self.rows if row["state"] != REFUSED)
 
 
 def sweep(
@@ -101,7 +100,7 @@ def sweep(
     for number, n in enumerate(several):
         say(f"n = {n}", number / len(several))
         rows.append(_row(source, n, for_, full, time_limit))
-    if all(row["state"] == "refused" for row in rows):
+    if all(row["state"] == REFUSED for row in rows):
         raise PatternError(rows[0]["why"])
     return LengthSweep(for_, tuple(rows))
 
@@ -120,7 +119,7 @@ def _row(
     try:
         pattern = as_pattern(with_length(source, n) if isinstance(source, str) else source(n))
     except PatternError as error:
-        return {"n": n, "universal": None, "state": "refused", "why": str(error), "advice": None}
+        return {"n": n, "universal": None, "state": REFUSED, "why": str(error), "advice": None}
     verdict = reach_verdict(pattern, for_)
     row = {
         "n": n,

@@ -11,14 +11,13 @@ from theory.theorems import FunctionClass
 from theory.verdicts import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
 __all__ = [
     "EXIT",
     "OUTPUT",
-    "exit_status",
     "for_functions",
     "json_wanted",
     "on_backend",
@@ -29,17 +28,6 @@ __all__ = [
 
 EXIT = {Answer.HOLDS: 0, Answer.FAILS: 1, Answer.UNDECIDED: 3}
 """The exit status of a command that answers a question."""
-
-
-def exit_status(answers: Iterable[Answer]) -> int:
-    """Return the exit status of several answers together: one no decides, then one undecided.
-
-    Examples
-    --------
-    >>> exit_status([Answer.HOLDS, Answer.UNDECIDED]), exit_status([Answer.UNDECIDED, Answer.FAILS])
-    (3, 1)
-    """
-    return max((EXIT[answer] for answer in answers), key=[0, 3, 1].index)
 
 
 class _Output(click.Path):

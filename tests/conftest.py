@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,13 @@ def put(request: pytest.FixtureRequest) -> Any:
         return library.asarray
     place = "cuda" if library.cuda.is_available() else "cpu"
     return lambda array: library.tensor(array, device=place)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import brute_force
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from refusals import refused
 
 import theory.conversions
 from sparseuap.commands.check import command
@@ -32,20 +33,6 @@ def lists(mask: Any) -> list[list[int]]:
 
 
 ROWS = [[lists(mask)] for mask in HEADS]
-
-
-def refused(source: str, *parts: str) -> None:
-    with pytest.raises(PatternError) as caught:
-        read_heads(source)
-    for part in parts:
-        assert part in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def check(source: str, *arguments: str) -> tuple[int, Any]:

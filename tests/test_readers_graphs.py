@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
+from refusals import refused
 
 from sparseuap.commands.check import command
 from theory.patterns import PatternError
@@ -38,20 +39,6 @@ def notes(source: str) -> list[str]:
     """Return the notes, the two long ones by their beginnings."""
     known = (ONE_WAY, LOOPS)
     return [next(filter(note.startswith, known), note) for note in read_heads(source).notes]
-
-
-def refused(source: str, *parts: str) -> None:
-    with pytest.raises(PatternError) as caught:
-        read_heads(source)
-    for part in parts:
-        assert part in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import brute_force
 import pytest
 
-from sparseuap.check_report import as_json, as_text, heads_as_text
+from sparseuap.check_report import as_json, as_text, judged_as_text
 from sparseuap.cli import main
 from sparseuap.command_line import command_line
 from sparseuap.remedy import MOST_CONNECTIONS, find_remedy
@@ -201,7 +201,7 @@ def test_heads_that_differ_are_helped_without_repetition(capsys: pytest.CaptureF
 def test_joined_sources_whose_heads_differ_have_no_command_of_their_own() -> None:
     verdict = assess(causal(4))
     remedy = find_remedy(verdict, None)
-    text = heads_as_text([([0], verdict), ([1], verdict)], "a.npy+b.npy", remedies=[remedy, remedy])
+    text = judged_as_text([([0], verdict), ([1], verdict)], "a.npy+b.npy", remedies=[remedy, remedy])
     assert text.count("To repair it, add 1 connection") == 2
     assert [command[0] for command in printed(text)] == ["check"]
     assert remedy is not None

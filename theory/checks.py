@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,10 @@ class PatternError(ValueError):
     __module__ = "theory.connections"  # where it is known
 
 
+def _is_integer(value: object) -> TypeGuard[int | np.integer[Any]]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+
+
 def whole(name: str, value: object, least: int = 0) -> int:
     """Return `value` as an integer of at least `least`.
 
@@ -41,7 +45,7 @@ def whole(name: str, value: object, least: int = 0) -> int:
     PatternError
         If it is no whole number (True and 2.0 are none either), or too small.
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+    if not _is_integer(value) or value < least:
         raise PatternError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
@@ -82,7 +86,7 @@ def index(value: object, count: int, name: str = "token") -> int:
         ...
     theory.connections.PatternError: no token 4: tokens are 0..3
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if not _is_integer(value):
         raise PatternError(f"no {name} {value!r}: {name}s are the integers 0..{count - 1}")
     if not 0 <= value < count:
         raise PatternError(f"no {name} {value}: {name}s are 0..{count - 1}")

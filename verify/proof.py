@@ -84,8 +84,7 @@ class Proof:
     @property
     def answer(self) -> Answer:
         """FAILS if some statement does, UNDECIDED if some could not be checked, else HOLDS."""
-        answers = [self.ids.answer, *(check.answer for check in self.checks)]
-        return next((worst for worst in (Answer.FAILS, Answer.UNDECIDED) if worst in answers), Answer.HOLDS)
+        return Answer.of_all([self.ids.answer, *(check.answer for check in self.checks)])
 
     @property
     def holds(self) -> bool:

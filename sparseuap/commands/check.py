@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from sparseuap import options
-from sparseuap.check_report import as_json, as_text, heads_as_json, heads_as_text
+from sparseuap.check_report import judged_as_json, judged_as_text
 from sparseuap.command_line import of_head
 from sparseuap.progress import Steps
 from sparseuap.remedy import find_remedy
 from theory.files import check_output, write_text
 from theory.patterns import PatternError
 from theory.readers.source import read_heads, source_files
+from theory.verdicts import Answer
 from verify.pattern_verdict import assess
 
 if TYPE_CHECKING:
@@ -95,21 +96,12 @@ def command(
         if growth:
             say("following the layers")
         if json_wanted:
-            data = (
-                heads_as_json(verdicts, source, growth=seconds, remedies=remedies)
-                if len(verdicts) > 1
-                else as_json(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
-            )
-            printed = json.dumps({**data, "notes": list(chosen.notes)} if chosen.notes else data, indent=2)
+            data = judged_as_json(verdicts, source, growth=seconds, remedies=remedies, notes=chosen.notes)
+            printed = json.dumps(data, indent=2)
         else:
-            said = (
-                heads_as_text(verdicts, source, growth=seconds, remedies=remedies)
-                if len(verdicts) > 1
-                else as_text(verdicts[0][1], source, growth=seconds, remedy=remedies[0])
-            )
-            printed = "\n".join((*(f"Note: {note}." for note in chosen.notes), said))
+            printed = judged_as_text(verdicts, source, growth=seconds, remedies=remedies, notes=chosen.notes)
     click.echo(printed)
-    return options.exit_status(verdict.answer for _, verdict in verdicts)
+    return options.EXIT[Answer.of_all(verdict.answer for _, verdict in verdicts)]
 
 
 def _named(source: str, read: HeadPatterns, wanted: str, numbers: list[int]) -> str | None:

@@ -90,4 +90,4 @@ def command(context: click.Context, /, source: str, folder: Path, **options: Any
         *([proof.answer] if isinstance(proof, Proof) else []),
         *([Answer.HOLDS if study.holds else Answer.FAILS] if isinstance(study, ErrorStudy) else []),
     ]
-    return shared.exit_status(answers)
+    return shared.EXIT[Answer.of_all(answers)]
